@@ -1,0 +1,2 @@
+// `npm run bench [-- PART…] [--smoke]`: prints figures; see bench/README.md.
+console.log('not yet');
