@@ -8,6 +8,9 @@ import { command, forwardSignals } from './command.mjs';
 import { playwrightTally, summaryLine, Tally, vitestTally } from './tally.mjs';
 import { install, nodeProblem, root, tool } from './workspace.mjs';
 
+// Vitest colours its output even into a file when CI is set.
+if (!process.stdout.isTTY) process.env.NO_COLOR ??= '1';
+
 const scratch = mkdtempSync(path.join(tmpdir(), 'doyen-test-'));
 const total = new Tally();
 
