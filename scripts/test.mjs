@@ -75,7 +75,7 @@ async function playwright(name, config, limitMs) {
 }
 
 async function bench(name) {
-  const ended = await node(['scripts/bench.mjs', '--smoke'], { limitMs: 120_000 });
+  const ended = await node(['bench/run.mjs', '--smoke'], { limitMs: 120_000 });
   return judge(name, ended);
 }
 

@@ -1,0 +1,43 @@
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+import { root } from '../scripts/workspace.mjs';
+import { table } from './statistics.mjs';
+
+const CORE = ['join', 'oldestNode', 'memory'];
+
+/** What a user's bundler makes of an import, minified and gzipped. */
+export async function run() {
+  const core = await gzipBytes([use('@doyen/core', CORE)]);
+  const both = [use('@doyen/core', CORE), use('@doyen/webrtc', ['webrtc'])];
+  const webrtc = (await gzipBytes(both, ['simple-peer', 'simple-peer/*'])) - core;
+  const all = await gzipBytes(both);
+  const kilobytes = (bytes) => `${(bytes / 1000).toFixed(2)} kB`;
+  table(
+    ['imported', 'gzip', 'budget'],
+    [
+      ['core: `join`, `oldestNode`, `memory`', kilobytes(core), '9 kB'],
+      ['added by `webrtc`, without simple-peer', kilobytes(webrtc), '5 kB'],
+      ['all of it with simple-peer', kilobytes(all), ''],
+    ],
+  );
+}
+
+function use(from, names) {
+  return `export { ${names.join(', ')} } from '${from}';`;
+}
+
+async function gzipBytes(lines, external = []) {
+  const { outputFiles } = await build({
+    stdin: { contents: lines.join('\n'), resolveDir: path.join(root, 'bench') },
+    bundle: true,
+    minify: true,
+    write: false,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+    legalComments: 'none',
+    external,
+  });
+  return gzipSync(outputFiles[0].contents, { level: 9 }).length;
+}

@@ -1,2 +1,0 @@
-// `npm run bench [-- PART…] [--smoke]`: prints figures; see bench/README.md.
-console.log('not yet');
