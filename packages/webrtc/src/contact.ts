@@ -1,0 +1,300 @@
+import type { Hint, Lane, SendResult, TransportHandler } from '@doyen/core';
+import { Attempt } from './attempt.ts';
+import { Backoff } from './backoff.ts';
+import type { Link, LinkEvents } from './link.ts';
+import { parseObject, type Signal } from './signal.ts';
+
+/** What a contact needs of the transport that it belongs to. */
+export interface ContactHost {
+  /** Instance of this node. */
+  readonly self: string;
+  readonly handler: TransportHandler;
+  /** Whether one more link may be made. */
+  hasRoom(): boolean;
+  mintKey(): string;
+  connect(isOffer: boolean, events: LinkEvents): Link;
+  post(route: string, signal: Signal): void;
+  /** The contact is one link, or one wait for a link, richer or poorer. */
+  changed(contact: Contact): void;
+}
+
+/** An open link under its key, and the route over which it was made. */
+interface OpenLink {
+  readonly key: string;
+  readonly link: Link;
+  readonly route: string;
+  readonly openedAtMs: number;
+}
+
+/**
+ * One other instance: how to reach it, the link to it, and the tries to get one. Of two instances
+ * the greater offers. Instances are compared, not signaling ids: an end that lost the server comes
+ * back under a new id, and both ends must still agree on who offers.
+ */
+export class Contact {
+  readonly instance: string;
+  /** Id of the node, as it says itself. */
+  readonly id: string;
+  readonly #host: ContactHost;
+  /** Signaling ids under which the instance is known now, and whether each is away. */
+  readonly #routes = new Map<string, boolean>();
+  readonly #backoff = new Backoff();
+  /** Names of offers that were heard before, oldest first: a late one must not start again. */
+  readonly #offersHeard: string[] = [];
+  #open: OpenLink | null = null;
+  #attempt: Attempt | null = null;
+  #retry: ReturnType<typeof setTimeout> | undefined;
+  #calls = 0;
+  #gaveUp = false;
+
+  constructor(host: ContactHost, instance: string, id: string) {
+    this.#host = host;
+    this.instance = instance;
+    this.id = id;
+  }
+
+  get key(): string | undefined {
+    return this.#open?.key;
+  }
+
+  /** Named by discovery, neither linked nor given up. */
+  get isPending(): boolean {
+    return !this.#open && !this.#gaveUp && this.#routes.size > 0;
+  }
+
+  get isIdle(): boolean {
+    return this.connectionCount === 0 && this.#routes.size === 0;
+  }
+
+  get connectionCount(): number {
+    return Number(this.#open !== null) + Number(this.#attempt !== null);
+  }
+
+  /** The instance is in the room as `route`. Dials at once. */
+  addRoute(route: string, isAway: boolean): void {
+    const isNews = this.#routes.get(route) !== isAway;
+    this.#routes.set(route, isAway);
+    if (!isNews) return;
+    if (isAway) this.#lost();
+    else this.nudge();
+    if (this.#open && this.#open.route === route) this.#hint(isAway ? 'away' : 'present');
+  }
+
+  /** The route is no more, which says nothing about an open link. */
+  removeRoute(route: string): void {
+    if (!this.#routes.delete(route)) return;
+    if (this.#attempt?.route === route) this.#endAttempt();
+    this.#lost();
+  }
+
+  /** The server knows nobody behind the route. */
+  routeFailed(route: string): void {
+    if (this.#attempt?.route !== route) return;
+    this.#endAttempt();
+    this.#tryLater();
+  }
+
+  /** Something has changed for the better: dials without waiting. */
+  nudge(): void {
+    this.#backoff.reset();
+    this.#calls = 0;
+    this.#gaveUp = false;
+    this.#dial();
+  }
+
+  send(bytes: Uint8Array, lane: Lane): SendResult {
+    return this.#open ? this.#open.link.send(bytes, lane) : 'dropped';
+  }
+
+  /** A signal that came in over one of the routes. */
+  receive(route: string, signal: Signal): void {
+    if (signal.from !== this.instance || signal.to !== this.#host.self) return;
+    if (signal.kind === 'call') this.#answerCall(route);
+    else if (signal.kind === 'offer' && signal.attempt !== this.#attempt?.id) {
+      this.#answerOffer(route, signal);
+    } else this.#attempt?.receive(route, signal);
+  }
+
+  /** Ends everything and reports nothing. */
+  async close(lingerMs: number): Promise<void> {
+    clearTimeout(this.#retry);
+    const links = [this.#attempt?.link, this.#open?.link];
+    this.#attempt?.end();
+    this.#attempt = null;
+    this.#open = null;
+    await Promise.all(links.map((link) => link?.close(lingerMs)));
+  }
+
+  get #offers(): boolean {
+    return this.#host.self > this.instance;
+  }
+
+  /** The newest route whose socket is there. */
+  get #route(): string | undefined {
+    return [...this.#routes].findLast(([, isAway]) => !isAway)?.[0];
+  }
+
+  #dial(): void {
+    clearTimeout(this.#retry);
+    const route = this.#route;
+    if (this.#open || this.#attempt || route === undefined) return;
+    if (this.#offers) this.#offer(route);
+    else this.#retry = setTimeout(() => this.#call(), CALL_AFTER_MS + this.#backoff.nextDelayMs());
+  }
+
+  #offer(route: string): void {
+    if (this.#host.hasRoom()) this.#begin(randomName(), route);
+    else this.#tryLater();
+  }
+
+  /** No offer has come. The first time that may be chance, after that it is not to be waited for. */
+  #call(): void {
+    const route = this.#route;
+    if (route === undefined) return;
+    this.#calls += 1;
+    if (this.#calls > 1) this.#giveUp();
+    const header = { attempt: randomName(), from: this.#host.self, to: this.instance, seq: 0 };
+    this.#host.post(route, { ...header, kind: 'call' });
+    this.#dial();
+  }
+
+  #answerCall(route: string): void {
+    if (!this.#offers || this.#attempt || !this.#maySupersede(route)) return;
+    this.#offer(route);
+  }
+
+  #answerOffer(route: string, signal: Signal): void {
+    if (this.#offers || signal.seq !== 0 || this.#offersHeard.includes(signal.attempt)) return;
+    if (!this.#maySupersede(route) || !this.#mayRestart(route)) return;
+    this.#endAttempt();
+    if (!this.#host.hasRoom()) return;
+    if (this.#offersHeard.push(signal.attempt) > OFFERS_HEARD_MAX) this.#offersHeard.shift();
+    this.#begin(signal.attempt, route).receive(route, signal);
+  }
+
+  /**
+   * Whether the end behind `route` may have a second link beside the open one, which then takes its
+   * place: it says so itself from where that link was made, or the link seems dead.
+   */
+  #maySupersede(route: string): boolean {
+    return !this.#open || this.#open.route === route || this.#open.link.isStale;
+  }
+
+  /** Whether an offer over `route` ends the current try: only from the same place, or a lost one. */
+  #mayRestart(route: string): boolean {
+    const current = this.#attempt?.route;
+    return current === undefined || current === route || !this.#routes.has(current);
+  }
+
+  #begin(id: string, route: string): Attempt {
+    clearTimeout(this.#retry);
+    const { self, post } = this.#host;
+    const options = { id, route, isOffer: this.#offers, self, other: this.instance, post };
+    const attempt: Attempt = new Attempt(options, (signal) => {
+      const key = this.#host.mintKey();
+      return this.#host.connect(this.#offers, {
+        signal,
+        open: () => this.#opened(attempt, key),
+        message: (bytes) => this.#host.handler.message(key, bytes),
+        unreachable: () => this.#host.handler.hint(key, 'unreachable'),
+        down: (why) => (this.#attempt === attempt ? this.#attemptFailed() : this.#down(key, why)),
+      });
+    });
+    this.#attempt = attempt;
+    this.#host.changed(this);
+    return attempt;
+  }
+
+  #opened(attempt: Attempt, key: string): void {
+    const replaced = this.#open;
+    attempt.end();
+    this.#attempt = null;
+    const { link, route } = attempt;
+    this.#open = { key, link, route, openedAtMs: performance.now() };
+    this.#calls = 0;
+    this.#gaveUp = false;
+    this.#host.handler.linkUp(key, { id: this.id });
+    if (replaced) {
+      void replaced.link.close(0);
+      this.#host.handler.linkDown(replaced.key, 'replaced');
+    }
+    this.#host.changed(this);
+  }
+
+  #down(key: string, why: 'closed' | 'failed' | 'replaced'): void {
+    if (this.#open?.key !== key) return;
+    if (performance.now() - this.#open.openedAtMs > SETTLED_MS) this.#backoff.reset();
+    this.#open = null;
+    if (why === 'closed') this.#host.handler.hint(key, 'closed-cleanly');
+    this.#host.handler.linkDown(key, why);
+    this.#tryLater();
+    this.#host.changed(this);
+  }
+
+  #attemptFailed(): void {
+    this.#endAttempt();
+    this.#tryLater();
+  }
+
+  #endAttempt(): void {
+    const attempt = this.#attempt;
+    if (!attempt) return;
+    this.#attempt = null;
+    attempt.end();
+    void attempt.link.close(0);
+    this.#giveUp();
+  }
+
+  /** A route is away or gone: others may be left. */
+  #lost(): void {
+    if (this.#route === undefined) this.#giveUp();
+    else this.#dial();
+  }
+
+  #giveUp(): void {
+    this.#gaveUp = true;
+    this.#host.changed(this);
+  }
+
+  #tryLater(): void {
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(() => this.#dial(), this.#offers ? this.#backoff.nextDelayMs() : 0);
+  }
+
+  #hint(kind: Hint): void {
+    if (this.#open) this.#host.handler.hint(this.#open.key, kind);
+  }
+}
+
+/** What a node tells the room about itself. */
+export interface Introduction {
+  readonly id: string;
+  readonly instance: string;
+}
+
+export function parseIntroduction(meta: string | undefined): Introduction | null {
+  const value = parseObject(meta ?? '');
+  const { id, instance } = value ?? {};
+  const isNamed = isShort(id, ID_LENGTH_MAX) && isShort(instance, INSTANCE_LENGTH_MAX);
+  return isNamed ? { id, instance } : null;
+}
+
+function isShort(value: unknown, lengthMax: number): value is string {
+  return typeof value === 'string' && value.length > 0 && value.length <= lengthMax;
+}
+
+function randomName(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** An offer takes one round over the signaling server; this is far beyond it. */
+const CALL_AFTER_MS = 2_000;
+
+/** A link that stood this long was a good one: the next failure is the first again. */
+const SETTLED_MS = 30_000;
+
+const OFFERS_HEARD_MAX = 16;
+/** Ids have at most 128 bytes. */
+const ID_LENGTH_MAX = 128;
+const INSTANCE_LENGTH_MAX = 128;

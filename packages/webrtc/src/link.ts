@@ -1,0 +1,206 @@
+import type { Lane, LinkDownReason, SendResult } from '@doyen/core';
+import SimplePeer from 'simple-peer/simplepeer.min.js';
+import { Joiner } from './chunk.ts';
+import { type FrameChannel, Lanes } from './lanes.ts';
+import { type Candidate, parseCandidate } from './signal.ts';
+
+/** A checked signal for, or from, the connection. */
+export type LinkSignal =
+  | { readonly kind: 'offer' | 'answer'; readonly sdp: string }
+  | { readonly kind: 'candidate'; readonly candidate: Candidate };
+
+export interface LinkOptions {
+  readonly initiator: boolean;
+  readonly iceServers: () => Promise<readonly object[]>;
+  /** `RTCPeerConnection` and its kin where the platform has none. */
+  readonly rtc: object | undefined;
+}
+
+export interface LinkEvents {
+  signal(signal: LinkSignal): void;
+  /** Once, before any message. */
+  open(): void;
+  message(bytes: Uint8Array): void;
+  /** ICE hears nothing: it may recover by itself. */
+  unreachable(): void;
+  /** Once, at the end, unless the end was `close()`. */
+  down(why: LinkDownReason): void;
+}
+
+/**
+ * One connection. The only place that knows simple-peer, whose methods throw when they come too
+ * late, whose errors mean anything from "the other end left" to "broken", and which stops working
+ * for good on a signal that it did not expect. None of that gets out of here.
+ */
+export class Link {
+  readonly #events: LinkEvents;
+  readonly #joiner = new Joiner();
+  readonly #lanes: Lanes;
+  readonly #timeout: ReturnType<typeof setTimeout>;
+  #inbox: LinkSignal[] = [];
+  #peer: SimplePeer | null = null;
+  #state: 'connecting' | 'open' | 'closed' = 'connecting';
+  #ice = 'new';
+  #heardAtMs = 0;
+
+  constructor(options: LinkOptions, events: LinkEvents) {
+    this.#events = events;
+    this.#lanes = new Lanes(this.#channel());
+    this.#timeout = setTimeout(() => this.#fail(), CONNECT_TIMEOUT_MS);
+    void options.iceServers().then((iceServers) => this.#connect(options, iceServers));
+  }
+
+  /** Open, but silent or cut off: the other end may know better that it is no more. */
+  get isStale(): boolean {
+    return this.#ice === 'disconnected' || performance.now() - this.#heardAtMs > SILENT_MS;
+  }
+
+  signal(signal: LinkSignal): void {
+    if (this.#peer) applySignal(this.#peer, signal);
+    else this.#inbox.push(signal);
+  }
+
+  send(bytes: Uint8Array, lane: Lane): SendResult {
+    return this.#state === 'open' ? this.#lanes.send(bytes, lane) : 'dropped';
+  }
+
+  /**
+   * Ends the link and reports nothing. What was handed to the network is given `lingerMs` to leave;
+   * with 0 the connection closes in this task, which is all that a closing page has.
+   */
+  async close(lingerMs: number): Promise<void> {
+    const peer = this.#peer;
+    this.#state = 'closed';
+    clearTimeout(this.#timeout);
+    if (!peer) return;
+    for (let waitedMs = 0; waitedMs < lingerMs && buffered(peer) > 0; waitedMs += LINGER_STEP_MS) {
+      await new Promise((resolve) => setTimeout(resolve, LINGER_STEP_MS));
+    }
+    peer.destroy();
+  }
+
+  #connect(options: LinkOptions, iceServers: readonly object[]): void {
+    if (this.#state === 'closed') return;
+    const { initiator, rtc } = options;
+    try {
+      const peer = new SimplePeer({ initiator, config: { iceServers }, ...(rtc && { wrtc: rtc }) });
+      this.#peer = peer;
+      this.#listen(peer);
+      for (const signal of this.#inbox) applySignal(peer, signal);
+      this.#inbox = [];
+    } catch {
+      // Out of connections, or refused ICE servers: the same as a connection that failed.
+      this.#fail();
+    }
+  }
+
+  #listen(peer: SimplePeer): void {
+    let error: string | undefined;
+    peer.on('signal', (data) => this.#emitSignal(data));
+    peer.on('connect', () => this.#open());
+    peer.on('data', (chunk) => this.#receive(chunk));
+    peer.on('error', ({ code }) => {
+      error = code ?? 'unknown';
+    });
+    peer.on('close', () => this.#down(this.#isClean(error) ? 'closed' : 'failed'));
+    peer.on('iceStateChange', (ice) => {
+      const isNews = ice === 'disconnected' && this.#ice !== ice && this.#state === 'open';
+      this.#ice = ice;
+      if (isNews) this.#events.unreachable();
+    });
+  }
+
+  /** The other end's close shows as a closed or aborted channel while ICE still hears it. */
+  #isClean(error: string | undefined): boolean {
+    if (this.#state !== 'open' || this.#ice === 'disconnected' || this.#ice === 'failed')
+      return false;
+    return error === undefined || CLEAN_ERRORS.includes(error);
+  }
+
+  #emitSignal(data: unknown): void {
+    if (this.#state !== 'connecting' || typeof data !== 'object' || data === null) return;
+    const { type, sdp, candidate } = data as Record<string, unknown>;
+    if ((type === 'offer' || type === 'answer') && typeof sdp === 'string') {
+      this.#events.signal({ kind: type, sdp });
+    } else if (type === 'candidate') {
+      const parsed = parseCandidate(candidate);
+      if (parsed) this.#events.signal({ kind: 'candidate', candidate: parsed });
+    }
+  }
+
+  #open(): void {
+    if (this.#state !== 'connecting') return;
+    this.#state = 'open';
+    this.#heardAtMs = performance.now();
+    clearTimeout(this.#timeout);
+    this.#events.open();
+  }
+
+  #receive(chunk: Uint8Array): void {
+    // The other end may see the channel open first: what it sends is as good as our own "connect".
+    this.#open();
+    if (this.#state !== 'open') return;
+    this.#heardAtMs = performance.now();
+    const message = chunk instanceof Uint8Array ? this.#joiner.push(chunk) : 'malformed';
+    if (message === 'malformed') this.#fail();
+    else if (message !== 'partial') this.#events.message(message);
+  }
+
+  #fail(): void {
+    const peer = this.#peer;
+    this.#down('failed');
+    peer?.destroy();
+  }
+
+  #down(why: LinkDownReason): void {
+    if (this.#state === 'closed') return;
+    this.#state = 'closed';
+    clearTimeout(this.#timeout);
+    this.#events.down(why);
+  }
+
+  #channel(): FrameChannel {
+    const live = () => (this.#peer && this.#state === 'open' ? this.#peer : null);
+    return {
+      get bufferedBytes() {
+        return buffered(live());
+      },
+      send: (frame) => attempt(() => live()?.send(frame)),
+      sendThen: (frame, drained) => {
+        attempt(() => live()?.write(frame, drained));
+      },
+    };
+  }
+}
+
+function applySignal(peer: SimplePeer, signal: LinkSignal): void {
+  const { kind } = signal;
+  attempt(() => {
+    if (kind === 'candidate') peer.signal({ type: kind, candidate: signal.candidate });
+    else peer.signal({ type: kind, sdp: signal.sdp });
+  });
+}
+
+function buffered(peer: SimplePeer | null): number {
+  return peer && !peer.destroyed ? peer.bufferSize : 0;
+}
+
+/** simple-peer throws when it is already destroyed; the `close` event that follows says the rest. */
+function attempt(act: () => void): boolean {
+  try {
+    act();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Enough for TURN over TCP on a slow network, and for a hidden tab's one timer a second. */
+const CONNECT_TIMEOUT_MS = 10_000;
+
+/** Three heartbeats of the core. */
+const SILENT_MS = 3_000;
+
+const LINGER_STEP_MS = 10;
+
+const CLEAN_ERRORS = ['ERR_DATA_CHANNEL', 'ERR_ICE_CONNECTION_CLOSED'];

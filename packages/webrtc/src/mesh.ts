@@ -1,0 +1,187 @@
+import type { Lane, SendResult, TransportHandler } from '@doyen/core';
+import { connectSignaling, roomIdOf, type SignalingClient } from '@doyen/signaling';
+import { Contact, type ContactHost, type Introduction, parseIntroduction } from './contact.ts';
+import { Link, type LinkEvents } from './link.ts';
+import { type CheckedOptions, isIceServers } from './options.ts';
+import { encodeSignal, parseSignal, type Signal } from './signal.ts';
+
+/** Links to everybody in the room of a cluster, from one entry into it to the end. */
+export class Mesh implements ContactHost {
+  readonly self: string;
+  readonly handler: TransportHandler;
+  readonly #options: CheckedOptions;
+  readonly #signaling: SignalingClient;
+  /** By instance. */
+  readonly #contacts = new Map<string, Contact>();
+  /** By signaling id. */
+  readonly #routes = new Map<string, Contact>();
+  readonly #mintKey: () => string;
+  #pending = -1;
+  #isClosed = false;
+  /** Said once, until it is over. */
+  readonly #complaints = new Set<string>();
+
+  /** `mintKey` gives a key for a link that was never given before. */
+  constructor(
+    options: CheckedOptions,
+    node: Introduction & { readonly cluster: string },
+    handler: TransportHandler,
+    mintKey: () => string,
+  ) {
+    this.#options = options;
+    this.self = node.instance;
+    this.handler = handler;
+    this.#mintKey = mintKey;
+    const { signaling: url, token, WebSocket } = options;
+    this.#signaling = connectSignaling({
+      url,
+      room: roomIdOf(node.cluster),
+      meta: JSON.stringify({ id: node.id, instance: node.instance }),
+      ...(token && { token }),
+      ...(WebSocket && { WebSocket }),
+    });
+    this.#listen(this.#signaling);
+  }
+
+  /** Keys of the open links. */
+  get keys(): readonly string[] {
+    return [...this.#contacts.values()].flatMap((contact) => contact.key ?? []);
+  }
+
+  send(key: string, bytes: Uint8Array, lane: Lane): SendResult {
+    return this.#contactOf(key)?.send(bytes, lane) ?? 'dropped';
+  }
+
+  /** The network is back. */
+  nudge(): void {
+    this.#signaling.reconnectNow();
+    for (const contact of [...this.#contacts.values()]) contact.nudge();
+  }
+
+  /** Closes every link and leaves the room; nothing is reported any more. */
+  async close(lingerMs: number): Promise<void> {
+    this.#isClosed = true;
+    this.#signaling.close();
+    await Promise.all([...this.#contacts.values()].map((contact) => contact.close(lingerMs)));
+  }
+
+  hasRoom(): boolean {
+    const count = [...this.#contacts.values()].reduce((sum, c) => sum + c.connectionCount, 0);
+    const { linksMax } = this.#options;
+    const isFull = count >= linksMax;
+    if (isFull) this.#complain('links-exhausted', `No more than ${linksMax} links; see linksMax.`);
+    else this.#complaints.delete('links-exhausted');
+    return !isFull;
+  }
+
+  mintKey(): string {
+    return this.#mintKey();
+  }
+
+  connect(isOffer: boolean, events: LinkEvents): Link {
+    const { rtc } = this.#options;
+    return new Link({ initiator: isOffer, rtc, iceServers: () => this.#iceServers() }, events);
+  }
+
+  post(route: string, signal: Signal): void {
+    this.#signaling.send(route, encodeSignal(signal), route);
+  }
+
+  changed(contact: Contact): void {
+    if (this.#isClosed) return;
+    if (contact.isIdle) this.#contacts.delete(contact.instance);
+    if (this.#pending >= 0) this.#reportDiscovery();
+  }
+
+  #listen(signaling: SignalingClient): void {
+    signaling.addEventListener('ready', () => this.#ready());
+    signaling.addEventListener('statechange', () => this.#stateChanged());
+    signaling.addEventListener('joined', ({ peer, meta }) => this.#add(peer, meta, false));
+    signaling.addEventListener('away', ({ peer, meta }) => this.#add(peer, meta, true));
+    signaling.addEventListener('back', ({ peer, meta }) => this.#add(peer, meta, false));
+    signaling.addEventListener('left', ({ peer }) => this.#remove(peer));
+    signaling.addEventListener('error', ({ code, ref }) => {
+      if (ref !== undefined && UNREACHABLE.has(code)) this.#routes.get(ref)?.routeFailed(ref);
+    });
+    signaling.addEventListener('signal', ({ from, data }) => {
+      const contact = this.#isClosed ? undefined : this.#routes.get(from);
+      const signal = contact && parseSignal(data);
+      if (signal) contact.receive(from, signal);
+    });
+  }
+
+  #ready(): void {
+    const { peers } = this.#signaling;
+    for (const peer of [...this.#routes.keys()]) if (!peers.has(peer)) this.#remove(peer);
+    for (const { peer, meta, away } of peers.values()) this.#add(peer, meta, away === true);
+    this.#reportDiscovery();
+  }
+
+  #stateChanged(): void {
+    const { state, code } = this.#signaling;
+    if (state === 'ready') this.#complaints.delete('signaling-unreachable');
+    else if (state === 'waiting') {
+      this.#complain(
+        'signaling-unreachable',
+        `No answer from ${this.#options.signaling}; trying on.`,
+      );
+    } else if (state === 'failed') {
+      const reason = code === undefined ? 'its address may not be opened here' : `code ${code}`;
+      this.#complain(
+        'signaling-refused',
+        `${this.#options.signaling} refused this node: ${reason}.`,
+      );
+    }
+  }
+
+  #add(route: string, meta: string | undefined, isAway: boolean): void {
+    const introduction = parseIntroduction(meta);
+    // An earlier place of this very node, which the server has not cleared yet, is no peer.
+    if (this.#isClosed || !introduction || introduction.instance === this.self) return;
+    const { instance, id } = introduction;
+    const contact = this.#contacts.get(instance) ?? new Contact(this, instance, id);
+    this.#contacts.set(instance, contact);
+    this.#routes.set(route, contact);
+    contact.addRoute(route, isAway);
+  }
+
+  #remove(route: string): void {
+    const contact = this.#routes.get(route);
+    this.#routes.delete(route);
+    contact?.removeRoute(route);
+  }
+
+  #contactOf(key: string): Contact | undefined {
+    for (const contact of this.#contacts.values()) if (contact.key === key) return contact;
+    return undefined;
+  }
+
+  #reportDiscovery(): void {
+    const pending = [...this.#contacts.values()].filter((contact) => contact.isPending).length;
+    if (pending === this.#pending) return;
+    this.#pending = pending;
+    this.handler.discovery(pending);
+  }
+
+  async #iceServers(): Promise<readonly object[]> {
+    const { iceServers } = this.#options;
+    if (typeof iceServers !== 'function') return iceServers ?? this.#signaling.iceServers ?? [];
+    try {
+      const servers: unknown = await iceServers();
+      if (isIceServers(servers)) return servers;
+      this.#complain('ice-servers-failed', 'iceServers() gave no array of { urls }.');
+    } catch (error) {
+      this.#complain('ice-servers-failed', `iceServers() failed: ${String(error)}`);
+    }
+    return [];
+  }
+
+  #complain(code: string, message: string): void {
+    if (this.#isClosed || this.#complaints.has(code)) return;
+    this.#complaints.add(code);
+    this.handler.fault(code, message);
+  }
+}
+
+/** Answers to a signal that did not reach its peer. */
+const UNREACHABLE: ReadonlySet<string> = new Set(['no_such_peer', 'rate_limited']);

@@ -1,0 +1,30 @@
+// The part of simple-peer that link.ts uses, for its prebuilt browser file, which is published
+// without types.
+declare module 'simple-peer/simplepeer.min.js' {
+  interface Options {
+    readonly initiator: boolean;
+    readonly config: { readonly iceServers: readonly object[] };
+    readonly wrtc?: object;
+  }
+
+  interface Events {
+    signal: [data: unknown];
+    connect: [];
+    data: [chunk: Uint8Array];
+    error: [error: Error & { readonly code?: string }];
+    close: [];
+    iceStateChange: [connection: string, gathering: string];
+  }
+
+  export default class SimplePeer {
+    constructor(options: Options);
+    /** Bytes that wait in the data channel. */
+    readonly bufferSize: number;
+    readonly destroyed: boolean;
+    signal(data: object): void;
+    send(chunk: Uint8Array): void;
+    write(chunk: Uint8Array, drained: () => void): boolean;
+    destroy(): void;
+    on<E extends keyof Events>(event: E, listener: (...values: Events[E]) => void): this;
+  }
+}

@@ -1,0 +1,101 @@
+import {
+  DoyenError,
+  type Lane,
+  type SendResult,
+  type Transport,
+  type TransportHandler,
+  type TransportStartOptions,
+} from '@doyen/core';
+import { Mesh } from './mesh.ts';
+import { type CheckedOptions, checkOptions, type WebRtcOptions } from './options.ts';
+import { watchPage } from './page.ts';
+
+/**
+ * Links between browsers, devices and processes over WebRTC data channels; the peers find each
+ * other through a signaling server, which the open links do not need any more. The server can read
+ * the signals and could put itself between two peers: trust it, or run your own.
+ *
+ * Throws `TypeError` or `RangeError` naming the option. The transport's `start` throws
+ * `DoyenError` with code `unsupported` where the platform has no WebRTC or WebSocket and none was
+ * given.
+ */
+export function webrtc(options: WebRtcOptions): Transport {
+  return new WebRtcTransport(checkOptions(options));
+}
+
+class WebRtcTransport implements Transport {
+  readonly #options: CheckedOptions;
+  #mesh: Mesh | null = null;
+  #end = new AbortController();
+  #linkCount = 0;
+  #lingerMs = LINGER_MS;
+
+  constructor(options: CheckedOptions) {
+    this.#options = options;
+  }
+
+  start(handler: TransportHandler, options: TransportStartOptions): void {
+    checkPlatform(this.#options);
+    if (options.signal.aborted) return;
+    this.#end.abort();
+    this.#end = new AbortController();
+    const { cluster, id, instance, signal } = options;
+    const mintKey = () => `webrtc:${++this.#linkCount}`;
+    const open = () => new Mesh(this.#options, { cluster, id, instance }, handler, mintKey);
+    this.#mesh = open();
+    signal.addEventListener('abort', () => void this.close(), { signal: this.#end.signal });
+    this.#watchPage(handler, open);
+  }
+
+  send(peer: string, bytes: Uint8Array, lane: Lane): SendResult {
+    return this.#mesh?.send(peer, bytes, lane) ?? 'dropped';
+  }
+
+  async close(): Promise<void> {
+    const mesh = this.#mesh;
+    this.#mesh = null;
+    this.#end.abort();
+    await mesh?.close(this.#lingerMs);
+  }
+
+  /** A page that goes takes its links with it; one that comes back makes new ones. */
+  #watchPage(handler: TransportHandler, open: () => Mesh): void {
+    let cutKeys: readonly string[] = [];
+    const hiding = () => {
+      this.#lingerMs = 0;
+    };
+    const hide = () => {
+      cutKeys = this.#mesh?.keys ?? [];
+      void this.#mesh?.close(0);
+      this.#mesh = null;
+    };
+    const show = () => {
+      this.#lingerMs = LINGER_MS;
+      // Not said when it happened: a page on its way out must not act on it.
+      for (const key of cutKeys) handler.linkDown(key, 'closed');
+      this.#mesh ??= open();
+    };
+    watchPage({ hiding, hide, show, online: () => this.#mesh?.nudge() }, this.#end.signal);
+  }
+}
+
+function checkPlatform({ rtc, WebSocket }: CheckedOptions): void {
+  const platform = globalThis as { RTCPeerConnection?: unknown; WebSocket?: unknown };
+  if (!rtc && typeof platform.RTCPeerConnection !== 'function') {
+    throw new DoyenError(
+      'unsupported',
+      'webrtc: there is no RTCPeerConnection here; give an implementation as option rtc, ' +
+        'such as that of @roamhq/wrtc in Node. Nothing was started.',
+    );
+  }
+  if (!WebSocket && typeof platform.WebSocket !== 'function') {
+    throw new DoyenError(
+      'unsupported',
+      'webrtc: there is no WebSocket here; give one as option WebSocket, ' +
+        'such as that of ws in Node. Nothing was started.',
+    );
+  }
+}
+
+/** What close() gives the last messages to leave: a few round trips on a good network. */
+const LINGER_MS = 250;
