@@ -1,0 +1,36 @@
+/** Discovery for Doyen: the protocol, and the client that speaks it. Runs wherever a WebSocket does. */
+export {
+  connectSignaling,
+  SignalingClient,
+  type SignalingOptions,
+  type SignalingState,
+} from './client.ts';
+export {
+  type ClientErrorCode,
+  LeftEvent,
+  PeerEvent,
+  ReadyEvent,
+  SignalEvent,
+  SignalingErrorEvent,
+  type SignalingEventMap,
+  StateChangeEvent,
+} from './events.ts';
+export {
+  CLOSE,
+  type ClientMessage,
+  DATA_BYTES_MAX,
+  type ErrorCode,
+  type HelloMessage,
+  type IceServer,
+  isRoomId,
+  type LeftReason,
+  META_BYTES_MAX,
+  NON_RETRYABLE,
+  type PeerInfo,
+  PING,
+  PONG,
+  type ServerMessage,
+  SUBPROTOCOL,
+} from './protocol.ts';
+export { roomIdOf } from './room-id.ts';
+export type { SocketEvent, WebSocketConstructor, WebSocketLike } from './socket.ts';
