@@ -1,0 +1,49 @@
+/**
+ * Leader election for browser tabs, devices and edge workers.
+ *
+ * @packageDocumentation
+ */
+export type {
+  ChangeReason,
+  FailureCode,
+  LeaveReason,
+  NodeState,
+  TermEndReason,
+} from './machine/effect.ts';
+export type { Detection, Tiebreak } from './machine/machine.ts';
+export type { Member } from './machine/member.ts';
+export { type Candidate, highestId, oldestNode, type Strategy } from './machine/strategy.ts';
+export type { Channel, ChannelEventMap, ChannelSender } from './runtime/channel.ts';
+export { DoyenError, type DoyenErrorCode } from './runtime/error.ts';
+export {
+  ChannelMessageEvent,
+  DroppedEvent,
+  FaultEvent,
+  GapEvent,
+  LeaderChangeEvent,
+  type Listener,
+  MemberEvent,
+  MemberLeaveEvent,
+  OverrunEvent,
+  StaleEvent,
+  StateChangeEvent,
+  type TypedEventTarget,
+  ViolationEvent,
+} from './runtime/event.ts';
+export { join } from './runtime/join.ts';
+export type { Work } from './runtime/lead.ts';
+export type { Leadership, LeadershipEventMap, LeadOptions } from './runtime/leadership.ts';
+export type { DoyenNode, NodeEventMap } from './runtime/node.ts';
+export { DEFAULTS, type JoinOptions } from './runtime/options.ts';
+export type { Term, Token } from './runtime/term.ts';
+export { MemoryNetwork, type MemoryOptions, memory } from './transport/memory.ts';
+export type {
+  Hint,
+  Lane,
+  Lifecycle,
+  LinkDownReason,
+  SendResult,
+  Transport,
+  TransportHandler,
+  TransportStartOptions,
+} from './transport/transport.ts';

@@ -1,0 +1,40 @@
+import type { FailureCode, TermEndReason } from '../machine/effect.ts';
+
+/**
+ * What went wrong, for code to switch on.
+ *
+ * - `left`: the node has left, so what was asked of it can no longer happen.
+ * - `leadership-lost`: the term is over, or could not be confirmed.
+ * - `not-leading`: only the leader can do this; nothing changed.
+ * - `transfer-failed`: the target did not take over; this node still leads.
+ * - `reentrant`: a tiebreaker or a strategy called back into the node; nothing changed.
+ * - `unsupported`: the platform lacks what a transport needs; the node was not made.
+ * - `duplicate-id`, `election-mismatch`: why a node's `state` became `failed`.
+ * - the reasons of {@link TermEndReason}: `code` of `term.signal.reason`.
+ */
+export type DoyenErrorCode =
+  | 'leadership-lost'
+  | 'not-leading'
+  | 'transfer-failed'
+  | 'reentrant'
+  | 'unsupported'
+  | FailureCode
+  | TermEndReason;
+
+/**
+ * The one error class of Doyen. Switch on `code`; `message` says what was expected and what came,
+ * and `cause` what led to it. Wrong arguments throw `TypeError` or `RangeError` instead, and an
+ * aborted `signal` rethrows its own reason.
+ */
+export class DoyenError extends Error {
+  static {
+    DoyenError.prototype.name = 'DoyenError';
+  }
+
+  readonly code: DoyenErrorCode;
+
+  constructor(code: DoyenErrorCode, message: string, options?: { readonly cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+  }
+}

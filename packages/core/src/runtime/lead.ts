@@ -1,0 +1,115 @@
+import type { Host } from './host.ts';
+import { withResolvers } from './promise.ts';
+import type { LeadTerm, Term } from './term.ts';
+
+/** What a leader does while it leads. */
+export type Work = (term: Term) => Promise<void> | void;
+
+/** How a `lead()` call tells of itself. */
+export interface LeadHooks {
+  readonly host: Host;
+  /** The work still runs `drainMs` after its term ended. */
+  overran(epoch: number): void;
+  /** The work threw something else than the reason of its term's end. */
+  failed(): void;
+  /** The call is over. */
+  ended(lead: Lead): void;
+}
+
+/** One `lead()` call: runs its work once in each term, one run at a time. */
+export class Lead {
+  /** What the caller of `lead()` awaits. */
+  readonly result: Promise<void>;
+  readonly #result = withResolvers<void>();
+  readonly #work: Work;
+  readonly #drainMs: number;
+  readonly #hooks: LeadHooks;
+  /** Set once the call is to end as soon as no work runs. */
+  #ending: { readonly rejection?: { readonly error: unknown } } | null = null;
+  #term: LeadTerm | null = null;
+  #next: LeadTerm | null = null;
+  #finishedEpoch = 0;
+  #hasOverrun = false;
+  #cancelOverrun: () => void = () => undefined;
+  #drained: (() => void)[] = [];
+
+  constructor(work: Work, drainMs: number, hooks: LeadHooks) {
+    this.#work = work;
+    this.#drainMs = drainMs;
+    this.#hooks = hooks;
+    this.result = this.#result.promise;
+  }
+
+  /** Runs the work in `term`, after the work of the term before, unless it is done in this one. */
+  begin(term: LeadTerm): void {
+    if (this.#ending || term.epoch === this.#finishedEpoch) return;
+    if (!this.#term) void this.#run(term);
+    else if (this.#term.signal.aborted) this.#next = term;
+  }
+
+  /** The term is over: the work is told, and has `drainMs` to come to its end. */
+  interrupt(reason: unknown): void {
+    this.#next?.end(reason);
+    if (!this.#term || this.#term.signal.aborted) return;
+    const { epoch } = this.#term;
+    this.#cancelOverrun = this.#hooks.host.timer(() => this.#overrun(epoch), this.#drainMs);
+    this.#term.end(reason);
+  }
+
+  /** Resolves when the work of an ended term has settled or overrun; `null` when none is awaited. */
+  drained(): Promise<void> | null {
+    if (!this.#term || this.#hasOverrun) return null;
+    return new Promise((resolve) => this.#drained.push(resolve));
+  }
+
+  /** Ends the call once its work has settled: well, or with `rejection.error`. */
+  stop(reason: unknown, rejection?: { readonly error: unknown }): void {
+    if (this.#ending) return;
+    this.#ending = rejection ? { rejection } : {};
+    this.interrupt(reason);
+    if (!this.#term) this.#end();
+  }
+
+  async #run(term: LeadTerm): Promise<void> {
+    this.#term = term;
+    this.#hasOverrun = false;
+    let hasFailed = false;
+    try {
+      await this.#work(term);
+      if (!term.signal.aborted) this.#finishedEpoch = term.epoch;
+    } catch (error) {
+      hasFailed = !term.isOwnReason(error);
+      // An abort by the caller stays the reason of the rejection.
+      if (hasFailed && !this.#ending?.rejection) this.#ending = { rejection: { error } };
+    }
+    this.#term = null;
+    this.#cancelOverrun();
+    this.#tellDrained();
+    if (hasFailed) this.#hooks.failed();
+    if (this.#ending) this.#end();
+    else this.#proceed();
+  }
+
+  #proceed(): void {
+    const next = this.#next;
+    this.#next = null;
+    if (next && !next.signal.aborted) void this.#run(next);
+  }
+
+  #overrun(epoch: number): void {
+    this.#hasOverrun = true;
+    this.#tellDrained();
+    this.#hooks.overran(epoch);
+  }
+
+  #tellDrained(): void {
+    for (const resolve of this.#drained.splice(0)) resolve();
+  }
+
+  #end(): void {
+    this.#hooks.ended(this);
+    const rejection = this.#ending?.rejection;
+    if (rejection) this.#result.reject(rejection.error);
+    else this.#result.resolve();
+  }
+}
