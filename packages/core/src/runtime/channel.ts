@@ -1,4 +1,4 @@
-import type { Member } from '../machine/member.ts';
+import type { MachineEvent } from '../machine/effect.ts';
 import type { SendResult } from '../transport/transport.ts';
 import type { Driver } from './driver.ts';
 import {
@@ -77,20 +77,14 @@ export class Channel extends TypedEventTarget<ChannelEventMap> implements Channe
   };
 }
 
-/** A message that came before anybody listened. */
-interface Waiting {
-  readonly channel: string;
-  readonly from: Member;
-  readonly data: Uint8Array;
-  readonly epoch: number;
-}
+type Message = MachineEvent & { readonly type: 'message' };
 
 /** The channels of one node, and the messages that wait for a listener. */
 export class Channels {
   readonly #driver: Driver;
   readonly #channels = new Map<string, Channel>();
   readonly #open = new Set<string>();
-  #waiting: Waiting[] = [];
+  #waiting: Message[] = [];
   #waitingBytes = 0;
 
   constructor(driver: Driver) {
@@ -127,10 +121,10 @@ export class Channels {
   }
 
   /** Gives a message to its channel or keeps it; false when it is lost. */
-  deliver(message: Waiting): boolean {
+  deliver(message: Message): boolean {
     const channel = this.#channels.get(message.channel);
     if (channel && this.#open.has(message.channel)) {
-      channel.dispatchEvent(new ChannelMessageEvent(message.from, message.data, message.epoch));
+      channel.dispatchEvent(new ChannelMessageEvent(message));
       return true;
     }
     const size = message.data.length + WAITING_OVERHEAD_BYTES;

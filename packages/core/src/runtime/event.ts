@@ -1,4 +1,4 @@
-import type { ChangeReason, LeaveReason, NodeState } from '../machine/effect.ts';
+import type { ChangeReason, LeaveReason, MachineEvent, NodeState } from '../machine/effect.ts';
 import type { Member } from '../machine/member.ts';
 import type { DoyenError } from './error.ts';
 
@@ -25,15 +25,20 @@ type EventTargetMethod = 'addEventListener' | 'removeEventListener' | 'dispatchE
 /** The platform's `EventTarget`, typed. Errors of listeners are reported by the platform. */
 export const TypedEventTarget = EventTarget as new <Events>() => TypedEventTarget<Events>;
 
-/** `memberjoin`, `membersuspect`, `memberalive`, `memberupdate` and `linkchange` of a node. */
-export class MemberEvent extends Event {
-  /** The member after the change. */
-  readonly member: Member;
-
-  constructor(type: string, member: Member) {
+/** Has the given fields as its own: subclasses only declare them. */
+class FieldEvent<Fields extends object> extends Event {
+  constructor({ type, ...fields }: { readonly type: string } & Fields) {
     super(type);
-    this.member = member;
+    Object.assign(this, fields);
   }
+}
+
+type MachineEventOf<Type extends MachineEvent['type']> = MachineEvent & { readonly type: Type };
+
+/** `memberjoin`, `membersuspect`, `memberalive`, `memberupdate` and `linkchange` of a node. */
+export class MemberEvent extends FieldEvent<{ readonly member: Member }> {
+  /** The member after the change. */
+  declare readonly member: Member;
 }
 
 /** `memberleave` of a node: once for each `memberjoin`, and before the `change` that it causes. */
@@ -42,154 +47,91 @@ export class MemberLeaveEvent extends MemberEvent {
    * `leave`: it said so. `evicted`: silent for the whole suspicion window. `replaced`: another
    * instance took its id. `gone`: proof of its death.
    */
-  readonly reason: LeaveReason;
-
-  constructor(member: Member, reason: LeaveReason) {
-    super('memberleave', member);
-    this.reason = reason;
-  }
+  declare readonly reason: LeaveReason;
 }
 
 /** `statechange` of a node. */
-export class StateChangeEvent extends Event {
+export class StateChangeEvent extends FieldEvent<{
   readonly state: NodeState;
   readonly previous: NodeState;
-  /** Why the node failed; only when `state` is `failed`. */
   readonly error: DoyenError | undefined;
-
-  constructor(state: NodeState, previous: NodeState, error?: DoyenError) {
-    super('statechange');
-    this.state = state;
-    this.previous = previous;
-    this.error = error;
-  }
+}> {
+  declare readonly state: NodeState;
+  declare readonly previous: NodeState;
+  /** Why the node failed; only when `state` is `failed`. */
+  declare readonly error: DoyenError | undefined;
 }
 
 /** `violation` of a node: input broke a rule and was ignored; the state is unchanged. */
-export class ViolationEvent extends Event {
+export class ViolationEvent extends FieldEvent<MachineEventOf<'violation'>> {
   /** Link that it came over; empty when the application's own code broke the rule. */
-  readonly peer: string;
+  declare readonly peer: string;
   /** Id of the rule in the specification. */
-  readonly rule: string;
-  readonly detail: string;
-
-  constructor(peer: string, rule: string, detail: string) {
-    super('violation');
-    this.peer = peer;
-    this.rule = rule;
-    this.detail = detail;
-  }
+  declare readonly rule: string;
+  declare readonly detail: string;
 }
 
 /** `fault` of a node: something around it does not work; the node goes on. */
-export class FaultEvent extends Event {
+export class FaultEvent extends FieldEvent<{ readonly code: string; readonly message: string }> {
   /**
    * `floor-failed`: the epoch to start above is unknown, so this node cannot lead.
    * `frozen-overflow`: input was lost while frozen. `close-failed`: the transport did not close in
    * order. Transports add their own codes.
    */
-  readonly code: string;
-  readonly message: string;
-
-  constructor(code: string, message: string) {
-    super('fault');
-    this.code = code;
-    this.message = message;
-  }
+  declare readonly code: string;
+  declare readonly message: string;
 }
 
 /** `change` of a node's leadership. */
-export class LeaderChangeEvent extends Event {
+export class LeaderChangeEvent extends FieldEvent<MachineEventOf<'change'>> {
   /** Who leads now; `null` while nobody does. */
-  readonly leader: Member | null;
+  declare readonly leader: Member | null;
   /** Epoch of the latest leadership known. */
-  readonly epoch: number;
-  readonly previous: Member | null;
-  readonly reason: ChangeReason;
-
-  constructor(
-    leader: Member | null,
-    details: {
-      readonly epoch: number;
-      readonly previous: Member | null;
-      readonly reason: ChangeReason;
-    },
-  ) {
-    super('change');
-    this.leader = leader;
-    this.epoch = details.epoch;
-    this.previous = details.previous;
-    this.reason = details.reason;
-  }
+  declare readonly epoch: number;
+  declare readonly previous: Member | null;
+  declare readonly reason: ChangeReason;
 }
 
 /** `overrun` of a node's leadership: work still runs `drainMs` after its term ended. */
-export class OverrunEvent extends Event {
+export class OverrunEvent extends FieldEvent<{ readonly epoch: number }> {
   /** Epoch of the term that the work belongs to. */
-  readonly epoch: number;
-
-  constructor(epoch: number) {
-    super('overrun');
-    this.epoch = epoch;
-  }
+  declare readonly epoch: number;
 }
 
 /** `message` of a channel. */
-export class ChannelMessageEvent extends Event {
-  readonly from: Member;
-  readonly data: Uint8Array;
+export class ChannelMessageEvent extends FieldEvent<MachineEventOf<'message'>> {
+  declare readonly from: Member;
+  declare readonly data: Uint8Array;
   /** Epoch of the sender's term; 0 when the message was not sent through `term.channel()`. */
-  readonly epoch: number;
-
-  constructor(from: Member, data: Uint8Array, epoch: number) {
-    super('message');
-    this.from = from;
-    this.data = data;
-    this.epoch = epoch;
-  }
+  declare readonly epoch: number;
 }
 
 /** `gap` of a channel: messages of a member were lost. */
-export class GapEvent extends Event {
-  readonly from: Member;
+export class GapEvent extends FieldEvent<MachineEventOf<'gap'>> {
+  declare readonly from: Member;
   /** How many messages were lost. */
-  readonly missed: number;
-
-  constructor(from: Member, missed: number) {
-    super('gap');
-    this.from = from;
-    this.missed = missed;
-  }
+  declare readonly missed: number;
 }
 
 /** `stale` of a channel: a message of an older term was dropped, and its sender was told. */
-export class StaleEvent extends Event {
-  readonly from: Member;
+export class StaleEvent extends FieldEvent<MachineEventOf<'stale'>> {
+  declare readonly from: Member;
   /** Epoch that the message was stamped with. */
-  readonly epoch: number;
-
-  constructor(from: Member, epoch: number) {
-    super('stale');
-    this.from = from;
-    this.epoch = epoch;
-  }
+  declare readonly epoch: number;
 }
 
 /**
  * `dropped` of a channel and of its node: a message came before anybody listened to the channel's
  * `message` event, and the buffer for such messages was full.
  */
-export class DroppedEvent extends Event {
-  /** Name of the channel. */
+export class DroppedEvent extends FieldEvent<{
   readonly channel: string;
   readonly from: Member;
-  /** Size of the lost message. */
   readonly sizeBytes: number;
-
-  constructor(channel: string, from: Member, sizeBytes: number) {
-    super('dropped');
-    this.channel = channel;
-    this.from = from;
-    this.sizeBytes = sizeBytes;
-  }
+}> {
+  /** Name of the channel. */
+  declare readonly channel: string;
+  declare readonly from: Member;
+  /** Size of the lost message. */
+  declare readonly sizeBytes: number;
 }

@@ -135,7 +135,7 @@ export class Leadership extends TypedEventTarget<LeadershipEventMap> {
     if (this.#closed) throw this.#closed;
     const lead = new Lead(work, drainMs, {
       host: this.#driver.host,
-      overran: (epoch) => this.dispatchEvent(new OverrunEvent(epoch)),
+      overran: (epoch) => this.dispatchEvent(new OverrunEvent({ type: 'overrun', epoch })),
       failed: () => void this.resign(),
       ended: () => this.#leads.delete(lead),
     });
@@ -203,7 +203,7 @@ export class Leadership extends TypedEventTarget<LeadershipEventMap> {
     else if (event.type === 'transferdone') this.#transferDone(event.ok);
     else if (event.type === 'change') {
       if (event.leader) for (const waiter of this.#waiters) waiter.resolve(event.leader);
-      this.dispatchEvent(new LeaderChangeEvent(event.leader, event));
+      this.dispatchEvent(new LeaderChangeEvent(event));
     }
   }
 

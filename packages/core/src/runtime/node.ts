@@ -234,10 +234,10 @@ export class DoyenNode extends TypedEventTarget<NodeEventMap> {
       case 'memberalive':
       case 'memberupdate':
       case 'linkchange':
-        this.dispatchEvent(new MemberEvent(event.type, event.member));
+        this.dispatchEvent(new MemberEvent(event));
         break;
       case 'memberleave':
-        this.dispatchEvent(new MemberLeaveEvent(event.member, event.reason));
+        this.dispatchEvent(new MemberLeaveEvent(event));
         break;
       case 'statechange':
         this.#changeState(event);
@@ -252,13 +252,13 @@ export class DoyenNode extends TypedEventTarget<NodeEventMap> {
         if (!this.#channels.deliver(event)) this.#dropped(event);
         break;
       case 'gap':
-        this.#channels.known(event.channel)?.dispatchEvent(new GapEvent(event.from, event.missed));
+        this.#channels.known(event.channel)?.dispatchEvent(new GapEvent(event));
         break;
       case 'stale':
-        this.#channels.known(event.channel)?.dispatchEvent(new StaleEvent(event.from, event.epoch));
+        this.#channels.known(event.channel)?.dispatchEvent(new StaleEvent(event));
         break;
       case 'violation':
-        this.dispatchEvent(new ViolationEvent(event.peer, event.rule, event.detail));
+        this.dispatchEvent(new ViolationEvent(event));
         break;
       default:
         this.leadership.handle(event);
@@ -268,19 +268,19 @@ export class DoyenNode extends TypedEventTarget<NodeEventMap> {
   #changeState(event: MachineEvent & { readonly type: 'statechange' }): void {
     const { state, previous, failure } = event;
     const error = failure && new DoyenError(failure.code, failure.message);
-    this.dispatchEvent(new StateChangeEvent(state, previous, error));
+    this.dispatchEvent(new StateChangeEvent({ type: 'statechange', state, previous, error }));
     if (state === 'failed') void this.#finish(error ?? null);
   }
 
   #dropped(message: MachineEvent & { readonly type: 'message' }): void {
     const { channel, from, data } = message;
-    const event = (): DroppedEvent => new DroppedEvent(channel, from, data.length);
-    this.#channels.known(channel)?.dispatchEvent(event());
-    this.dispatchEvent(event());
+    const lost = { type: 'dropped', channel, from, sizeBytes: data.length };
+    this.#channels.known(channel)?.dispatchEvent(new DroppedEvent(lost));
+    this.dispatchEvent(new DroppedEvent(lost));
   }
 
   #fault(code: string, message: string): void {
-    this.dispatchEvent(new FaultEvent(code, message));
+    this.dispatchEvent(new FaultEvent({ type: 'fault', code, message }));
   }
 
   async #leave(): Promise<void> {
