@@ -22,7 +22,10 @@ const scratch = mkdtempSync(path.join(tmpdir(), 'doyen-pack-'));
 const tarballs = new Map<string, string>();
 
 beforeAll(async () => {
-  await succeed(command(process.execPath, [tool('typescript', 'tsc'), '-b'], quiet(root)));
+  const projects = PACKAGES.map((name) => `packages/${name}`);
+  await succeed(
+    command(process.execPath, [tool('typescript', 'tsc'), '-b', ...projects], quiet(root)),
+  );
   for (const name of PACKAGES) {
     const to = path.join(scratch, 'packed', name);
     const from = path.join(root, 'packages', name);
@@ -45,22 +48,21 @@ describe.each(PACKAGES)('the packed %s', (name) => {
 
   test('holds its licence, a README and no tests', async () => {
     const listing = await succeed(command('tar', ['-tzf', tarball(name)], quiet(root)));
-    expect(listing).toMatch(/^package\/LICENSE$/m);
-    expect(listing).toMatch(/^package\/README\.md$/m);
-    expect(listing).not.toMatch(/\.test\.|tsbuildinfo/);
+    const files = listing.split('\n');
+    expect(files).toEqual(expect.arrayContaining(['package/LICENSE', 'package/README.md']));
+    expect(files.filter((file) => /\.test\.|tsbuildinfo|tsconfig/.test(file))).toEqual([]);
   });
 });
 
 describe('a blank Node project', () => {
   const folder = path.join(scratch, 'node-project');
-  beforeAll(() => installInto(folder, []));
+  // The server's types name Node's.
+  beforeAll(() => installInto(folder, ['@types/node@20']));
 
   test('compiles the example of the README with --strict, and runs it', async () => {
     writeFileSync(path.join(folder, 'example.ts'), readmeExample());
-    const options = ['--strict', '--noUncheckedIndexedAccess', '--target', 'es2022'];
-    const modules = ['--module', 'nodenext', '--lib', 'es2023,dom', '--types', ''];
-    const tsc = tool('typescript', 'tsc');
-    await succeed(run(tsc, [...options, ...modules, 'example.ts'], folder));
+    const options = ['--strict', '--target', 'es2022', '--module', 'nodenext'];
+    await succeed(run(tool('typescript', 'tsc'), [...options, 'example.ts'], folder));
     const printed = await succeed(run('example.js', [], folder));
     const [, left, next] = /^(\w+) left, (\w+) took over$/m.exec(printed) ?? [];
     expect(left).toBeDefined();
