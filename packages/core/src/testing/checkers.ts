@@ -1,0 +1,208 @@
+import type { LeaveReason } from '../machine/effect.ts';
+import type { FenceEntry } from './sim-fence.ts';
+
+/** A member as the checkers know it. */
+export interface Identity {
+  readonly id: string;
+  readonly instance: string;
+}
+
+/** What the simulator saw happen. `at` is virtual time, `local` the monotonic clock of `node`. */
+export type Observation =
+  | {
+      readonly type: 'change';
+      readonly node: Identity;
+      readonly leader: Identity | null;
+      readonly epoch: number;
+    }
+  | {
+      readonly type: 'memberleave';
+      readonly node: Identity;
+      readonly member: Identity;
+      readonly reason: LeaveReason;
+      readonly local: number;
+    }
+  /** A message of `from` reached `node`. */
+  | {
+      readonly type: 'heard';
+      readonly node: Identity;
+      readonly from: Identity;
+      readonly local: number;
+    }
+  /** What a node's handle reads after something happened to the node. */
+  | {
+      readonly type: 'read';
+      readonly node: Identity;
+      readonly isSelf: boolean;
+      readonly epoch: number;
+      readonly leader: Identity | null;
+    }
+  /** A node runs again after it stood still for `stalledMs` of its own time. */
+  | {
+      readonly type: 'stalled';
+      readonly node: Identity;
+      readonly isSelf: boolean;
+      readonly stalledMs: number;
+    }
+  /** A node ended: it said so (`left`), its links closed (`closed`), or it just stopped. */
+  | { readonly type: 'ended'; readonly node: Identity; readonly how: 'left' | 'closed' | 'crashed' }
+  | { readonly type: 'fence'; readonly name: string; readonly entry: FenceEntry }
+  | { readonly type: 'queue'; readonly what: string; readonly count: number; readonly max: number };
+
+/** Looks at everything that happens, and says what is wrong with it, if anything. */
+export type Checker = (observed: Observation) => string | null;
+
+/** What the checkers need to know of the cluster. */
+export interface CheckerOptions {
+  readonly suspicionMs: number;
+  readonly leaderSuspicionMinMs: number;
+  /** Whether an epoch has one author at most at all times: not so in bully mode (E3). */
+  readonly exclusiveEpochs: boolean;
+}
+
+/** All checkers. */
+export function checkers(options: CheckerOptions): Checker[] {
+  return [
+    epochChecker(),
+    changeChecker(),
+    authorChecker(options.exclusiveEpochs),
+    selfChecker(),
+    stallChecker(options.leaderSuspicionMinMs),
+    evictionChecker(options.suspicionMs),
+    departureChecker(),
+    fenceChecker(),
+    boundChecker(),
+  ];
+}
+
+/** E4: the epoch of an instance never decreases. */
+export function epochChecker(): Checker {
+  const epochs = new Map<string, number>();
+  return (observed) => {
+    if (observed.type !== 'read' && observed.type !== 'change') return null;
+    const { node, epoch } = observed;
+    const before = epochs.get(node.instance) ?? 0;
+    if (epoch >= before) {
+      if (epoch > before) epochs.set(node.instance, epoch);
+      return null;
+    }
+    return `E4: the epoch of ${node.id} went back from ${before} to ${epoch}`;
+  };
+}
+
+/** E4: where one leader follows another, the epoch has risen. */
+export function changeChecker(): Checker {
+  const latest = new Map<string, { readonly leader: Identity; readonly epoch: number }>();
+  return (observed) => {
+    if (observed.type !== 'change' || observed.leader === null) return null;
+    const { node, leader, epoch } = observed;
+    const before = latest.get(node.instance);
+    latest.set(node.instance, { leader, epoch });
+    if (before === undefined || before.leader.instance === leader.instance) return null;
+    if (epoch > before.epoch) return null;
+    return `E4: ${node.id} follows ${leader.id} after ${before.leader.id} without a higher epoch than ${epoch}`;
+  };
+}
+
+/** E3: an epoch is claimed by its leader before others follow it, and once by one instance. */
+export function authorChecker(exclusive: boolean): Checker {
+  const authors = new Map<number, Set<string>>();
+  const claimed = new Map<string, number>();
+  return (observed) => {
+    if (observed.type !== 'change' || observed.leader === null) return null;
+    const { node, leader, epoch } = observed;
+    if (node.instance !== leader.instance) {
+      if (authors.get(epoch)?.has(leader.instance)) return null;
+      return `E3: ${node.id} follows ${leader.id} in epoch ${epoch}, which ${leader.id} never claimed`;
+    }
+    const before = claimed.get(node.instance) ?? 0;
+    claimed.set(node.instance, epoch);
+    if (epoch <= before) return `E3: ${node.id} claims epoch ${epoch} after epoch ${before}`;
+    const known = authors.get(epoch) ?? new Set();
+    authors.set(epoch, known.add(node.instance));
+    return exclusive && known.size > 1 ? `E3: epoch ${epoch} has ${known.size} authors` : null;
+  };
+}
+
+/** E5: who says that it leads also names itself as the leader. */
+export function selfChecker(): Checker {
+  return (observed) => {
+    if (observed.type !== 'read' || !observed.isSelf) return null;
+    if (observed.leader?.instance === observed.node.instance) return null;
+    return `E5: ${observed.node.id} says that it leads, but names ${observed.leader?.id ?? 'nobody'}`;
+  };
+}
+
+/** E8: who stood still for too long does not say that it leads, not even at the first read. */
+export function stallChecker(leaderSuspicionMinMs: number): Checker {
+  return (observed) => {
+    if (observed.type !== 'stalled' || !observed.isSelf) return null;
+    const { node, stalledMs } = observed;
+    if (stalledMs <= leaderSuspicionMinMs) return null;
+    return `E8: ${node.id} says that it leads after it stood still for ${stalledMs} ms`;
+  };
+}
+
+/**
+ * M5: nobody is evicted by a node that heard from it within the suspicion window. Silence is
+ * counted in the evicting node's own time, from the last message that reached it.
+ */
+export function evictionChecker(suspicionMs: number): Checker {
+  const heard = new Map<string, Map<string, number>>();
+  return (observed) => {
+    if (observed.type === 'heard') {
+      const { node, from, local } = observed;
+      const known = heard.get(node.instance);
+      if (known !== undefined) known.set(from.instance, local);
+      else heard.set(node.instance, new Map([[from.instance, local]]));
+      return null;
+    }
+    if (observed.type !== 'memberleave' || observed.reason !== 'evicted') return null;
+    const { node, member, local } = observed;
+    const silence = local - (heard.get(node.instance)?.get(member.instance) ?? -Infinity);
+    // Half a millisecond for the arithmetic of clock rates.
+    if (silence >= suspicionMs - 0.5) return null;
+    return `M5: ${node.id} evicts ${member.id} after ${Math.round(silence)} ms of silence`;
+  };
+}
+
+/** M5, M7: `leave` needs that the member left, and `gone` that it ended. */
+export function departureChecker(): Checker {
+  const ended = new Map<string, 'left' | 'closed' | 'crashed'>();
+  return (observed) => {
+    if (observed.type === 'ended') {
+      if (ended.get(observed.node.instance) !== 'left')
+        ended.set(observed.node.instance, observed.how);
+      return null;
+    }
+    if (observed.type !== 'memberleave') return null;
+    const { node, member, reason } = observed;
+    const how = ended.get(member.instance);
+    if (reason === 'leave' && how !== 'left') return `M7: ${node.id} says that ${member.id} left`;
+    if (reason === 'gone' && how === undefined)
+      return `M5: ${node.id} says that ${member.id} is gone`;
+    return null;
+  };
+}
+
+/** X1: a fence admits rising epochs only, and one holder an epoch. */
+export function fenceChecker(): Checker {
+  const latest = new Map<string, FenceEntry>();
+  return (observed) => {
+    if (observed.type !== 'fence' || observed.entry.verdict !== 'admitted') return null;
+    const { name, entry } = observed;
+    const before = latest.get(name)?.token;
+    latest.set(name, entry);
+    if (before === undefined || entry.token.epoch > before.epoch) return null;
+    if (entry.token.epoch === before.epoch && entry.token.holder === before.holder) return null;
+    return `X1: fence ${name} admitted epoch ${entry.token.epoch} of ${entry.token.holder} after epoch ${before.epoch} of ${before.holder}`;
+  };
+}
+
+/** M11: nothing grows without bound. */
+export function boundChecker(): Checker {
+  return (observed) => {
+    if (observed.type !== 'queue' || observed.count <= observed.max) return null;
+    return `M11: ${observed.what} holds ${observed.count}, more than ${observed.max}`;
+  };
+}

@@ -1,0 +1,130 @@
+import type { Detection } from '../machine/machine.ts';
+import type { Member } from '../machine/member.ts';
+import type { Strategy } from '../machine/strategy.ts';
+import { createNode, type DoyenNode } from '../runtime/node.ts';
+import type { JoinOptions } from '../runtime/options.ts';
+import type { Identity, Observation } from './checkers.ts';
+import type { SimHost } from './sim-host.ts';
+import type { SimTransport } from './sim-network.ts';
+
+/** One public event of a node, with ids in place of members. */
+export interface SimEvent {
+  /** Virtual milliseconds. */
+  readonly at: number;
+  readonly type: string;
+  /** Of `change`: id of the leader, `null` for nobody. */
+  readonly leader?: string | null;
+  readonly previous?: string | null;
+  readonly epoch?: number;
+  /** Of events about a member: its id. */
+  readonly member?: string;
+  readonly reason?: string;
+  /** Of `statechange`. */
+  readonly state?: string;
+  /** Of `violation`: the rule; of `fault`: the code. */
+  readonly code?: string;
+}
+
+/** A node in a simulation: the public node, and what it has reported so far. */
+export type SimNode = DoyenNode & {
+  /** Public events of the node and of its leadership, oldest first. */
+  readonly events: readonly SimEvent[];
+};
+
+/** Options of one simulated node; those of the simulation unless given. */
+export interface SimNodeOptions
+  extends Partial<Omit<JoinOptions, 'cluster' | 'transport' | 'id' | 'election' | 'signal'>> {
+  readonly election?: () => Strategy;
+  readonly detection?: Partial<Detection>;
+  /** Whether the node may vote in quorum elections; others take no notice of it. */
+  readonly voter?: boolean;
+}
+
+/** Who is told what happens to a node. */
+export interface SimNodeWatcher {
+  recorded(event: SimEvent): void;
+  observed(observation: Observation): void;
+  now(): number;
+}
+
+/** Starts the shipped runtime on a simulated host. */
+export function startNode(parts: {
+  readonly id: string;
+  readonly cluster: string;
+  readonly options: SimNodeOptions;
+  readonly host: SimHost;
+  readonly transport: SimTransport;
+  readonly watcher: SimNodeWatcher;
+}): SimNode {
+  const { id, cluster, host, transport, watcher } = parts;
+  const { election, voter: _voter, ...options } = parts.options;
+  const node = createNode(
+    { ...options, ...(election && { election: election() }), cluster, id, transport },
+    host,
+  );
+  const events: SimEvent[] = [];
+  record(node, (event) => {
+    const dated = { at: watcher.now(), ...event };
+    events.push(dated);
+    watcher.recorded(dated);
+  });
+  observe(node, host, watcher);
+  return Object.defineProperty(node, 'events', { value: events, enumerable: true }) as SimNode;
+}
+
+/** What the checkers may read of a node after something happened to it. */
+export function readOf(node: DoyenNode): Observation {
+  const { isSelf, epoch, current } = node.leadership;
+  return {
+    type: 'read',
+    node: identity(node),
+    isSelf,
+    epoch,
+    leader: current && identity(current),
+  };
+}
+
+export function identity({ id, instance }: Identity): Identity {
+  return { id, instance };
+}
+
+function record(node: DoyenNode, add: (event: Omit<SimEvent, 'at'>) => void): void {
+  for (const type of MEMBER_EVENTS) {
+    node.addEventListener(type, ({ member }) => add({ type, member: member.id }));
+  }
+  node.addEventListener('memberleave', ({ type, member, reason }) => {
+    add({ type, member: member.id, reason });
+  });
+  node.addEventListener('statechange', ({ type, state }) => add({ type, state }));
+  node.addEventListener('violation', ({ type, rule, detail }) => {
+    add({ type, code: rule, reason: detail });
+  });
+  node.addEventListener('fault', ({ type, code, message }) => add({ type, code, reason: message }));
+  node.leadership.addEventListener('change', ({ type, leader, previous, epoch, reason }) => {
+    add({ type, leader: idOf(leader), previous: idOf(previous), epoch, reason });
+  });
+  node.leadership.addEventListener('overrun', ({ type, epoch }) => add({ type, epoch }));
+}
+
+function observe(node: DoyenNode, host: SimHost, watcher: SimNodeWatcher): void {
+  const self = identity(node);
+  node.addEventListener('memberleave', ({ member, reason }) => {
+    const local = host.now();
+    watcher.observed({ type: 'memberleave', node: self, member: identity(member), reason, local });
+  });
+  node.leadership.addEventListener('change', ({ leader, epoch }) => {
+    watcher.observed({ type: 'change', node: self, leader: leader && identity(leader), epoch });
+  });
+}
+
+function idOf(member: Member | null): string | null {
+  return member?.id ?? null;
+}
+
+const MEMBER_EVENTS = [
+  'memberjoin',
+  'membersuspect',
+  'memberalive',
+  'memberupdate',
+  'linkchange',
+] as const;

@@ -1,0 +1,437 @@
+import { DEFAULTS } from '../runtime/options.ts';
+import type { Lane } from '../transport/transport.ts';
+import { type Checker, checkers, type Observation } from './checkers.ts';
+import { Scheduler } from './scheduler.ts';
+import { Settling } from './settling.ts';
+import { SimClock } from './sim-clock.ts';
+import { SimFence } from './sim-fence.ts';
+import { SimHost } from './sim-host.ts';
+import { SimNet } from './sim-net.ts';
+import { SimNetwork, type SimStats, type SimTransport } from './sim-network.ts';
+import { identity, readOf, type SimNode, type SimNodeOptions, startNode } from './sim-node.ts';
+import {
+  checkNumber,
+  checkSimulateOptions,
+  nodeOptionsOf,
+  type SimulateOptions,
+} from './sim-options.ts';
+import { between, type Random, seededRandom } from './sim-random.ts';
+import { SimStore } from './sim-store.ts';
+import { describeBytes, describeEvent, Trace } from './trace.ts';
+
+/**
+ * Starts a cluster in virtual time. It runs the shipped runtime, machine and codec on simulated
+ * hosts and a simulated network, deterministically, with checkers of the rules after every event.
+ * Nothing happens before the first `run` or `runUntil`.
+ * @throws TypeError or RangeError that names a wrong option.
+ */
+export function simulate(options: SimulateOptions): Simulation {
+  return new Simulation(options);
+}
+
+/** A violated rule, or something that should have happened and did not. */
+export class SimulationError extends Error {
+  static {
+    SimulationError.prototype.name = 'SimulationError';
+  }
+}
+
+/** A node as it was started last. */
+interface Process {
+  readonly id: string;
+  readonly options: SimNodeOptions;
+  readonly host: SimHost;
+  readonly transport: SimTransport;
+  readonly node: SimNode;
+  stalledAt: number;
+}
+
+/** A simulated cluster. See {@link simulate}. */
+export class Simulation {
+  /** The network and its faults. */
+  readonly net: SimNet;
+  readonly seed: number;
+  readonly cluster: string;
+  readonly #options: SimulateOptions;
+  readonly #nodeOptions: SimNodeOptions;
+  readonly #scheduler = new Scheduler();
+  readonly #network: SimNetwork;
+  readonly #random: Random;
+  readonly #trace: Trace;
+  readonly #checkers: readonly Checker[];
+  readonly #processes = new Map<string, Process>();
+  readonly #fences = new Map<string, SimFence>();
+  readonly #stores = new Map<string, SimStore>();
+  /** Nodes to which something happened since the checkers last looked. */
+  readonly #touched = new Set<Process>();
+  #violation: string | null = null;
+  #isRunning = false;
+  #startCount = 0;
+
+  /** @internal */
+  constructor(options: SimulateOptions) {
+    checkSimulateOptions(options);
+    const { seed, nodes = 3, latencyMs = [5, 30], startSpreadMs = 0, cluster = 'sim' } = options;
+    this.#options = options;
+    this.#nodeOptions = nodeOptionsOf(options);
+    this.seed = seed;
+    this.cluster = cluster;
+    this.#random = seededRandom(seed, 0);
+    const listed =
+      typeof nodes === 'number'
+        ? Array.from({ length: nodes }, (_, index) => `n${index + 1}`)
+        : nodes;
+    const all = listed.map((node) => (typeof node === 'string' ? { id: node } : node));
+    this.#trace = new Trace(`# seed ${seed}, nodes ${all.map(({ id }) => id).join(' ')}`);
+    this.#network = new SimNetwork({
+      scheduler: this.#scheduler,
+      random: seededRandom(seed, 1),
+      latencyMs,
+      watcher: this.#networkWatcher(),
+    });
+    this.net = new SimNet(
+      this.#network,
+      () => this.ids,
+      (what) => this.#act(what),
+    );
+    const detection = { ...DEFAULTS.detection, ...options.detection };
+    this.#checkers = checkers({ ...detection, exclusiveEpochs: false });
+    for (const { id, ...own } of all)
+      this.#start(id, own, between(this.#random, [0, startSpreadMs]));
+  }
+
+  /** Virtual milliseconds since the simulation began. */
+  get now(): number {
+    return this.#scheduler.now;
+  }
+
+  /** Ids of all nodes that were ever started, in that order. */
+  get ids(): readonly string[] {
+    return [...this.#processes.keys()];
+  }
+
+  /** Ids of the nodes that have neither crashed nor left; paused ones count. */
+  get running(): readonly string[] {
+    return this.ids.filter((id) => this.#isUp(this.#process(id)));
+  }
+
+  /** The node that was started last under this id, also when it has crashed or left since. */
+  node(id: string): SimNode {
+    return this.#process(id).node;
+  }
+
+  /** Lets virtual time pass. Rejects with a {@link SimulationError} when a rule is violated. */
+  async run(ms: number): Promise<void> {
+    checkNumber('ms', ms, 0, Number.MAX_SAFE_INTEGER);
+    await this.#loop(this.now + ms, () => false);
+  }
+
+  /**
+   * Lets virtual time pass until `isMet()`, which is asked after every event.
+   * @returns how many virtual milliseconds that took.
+   * @throws SimulationError with the seed and the end of the trace when it is not met within
+   * `withinMs` (default 60 000), or when a rule is violated.
+   */
+  async runUntil(
+    isMet: () => boolean,
+    { withinMs = 60_000 }: { readonly withinMs?: number } = {},
+  ): Promise<number> {
+    checkNumber('withinMs', withinMs, 0, Number.MAX_SAFE_INTEGER);
+    const begun = this.now;
+    if (await this.#loop(begun + withinMs, isMet)) return this.now - begun;
+    throw this.#error(`not met within ${withinMs} ms: ${isMet}`);
+  }
+
+  /** Resolves after so many virtual milliseconds: what `setTimeout` is to real code. */
+  sleep(ms: number, { signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const task = this.#scheduler.schedule(this.now + ms, () => resolve());
+      const abort = () => {
+        task.cancelled = true;
+        reject(signal?.reason);
+      };
+      if (signal?.aborted) abort();
+      else signal?.addEventListener('abort', abort, { once: true });
+    });
+  }
+
+  /** Starts another node. */
+  add(id: string, options: SimNodeOptions = {}): SimNode {
+    const known = this.#processes.get(id);
+    if (known !== undefined && this.#isUp(known)) {
+      throw new RangeError(`id must be new or that of a node that has ended, got ${id}`);
+    }
+    this.#act(`add ${id}`);
+    return this.#start(id, options, this.now);
+  }
+
+  /** The node leaves, as `node.leave()` says. */
+  leave(id: string): void {
+    const { node } = this.#upProcess(id);
+    this.#act(`leave ${id}`);
+    this.#observe({ type: 'ended', node: identity(node), how: 'left' });
+    node.leave().catch((error: unknown) => this.#act(`leave ${id} failed: ${error}`));
+    this.#touched.add(this.#process(id));
+  }
+
+  /** The node stops without a word; its links stay up at their other ends. */
+  crash(id: string): void {
+    const process = this.#upProcess(id);
+    this.#act(`crash ${id}`);
+    this.#stop(process);
+  }
+
+  /**
+   * Starts a new instance under the same id and options; one that still runs crashes first.
+   * `amnesia`: what it had stored is gone.
+   */
+  restart(id: string, { amnesia = false }: { readonly amnesia?: boolean } = {}): SimNode {
+    const process = this.#process(id);
+    this.#act(`restart ${id}${amnesia ? ' with amnesia' : ''}`);
+    if (this.#isUp(process)) this.#stop(process);
+    // Stores are kept by elections that use them; a fresh one forgets.
+    if (amnesia) this.#stores.delete(id);
+    return this.#start(id, process.options, this.now);
+  }
+
+  /** A silent stall: nothing runs on the node's host, and what comes for it is queued. */
+  pause(id: string): void {
+    const process = this.#upProcess(id);
+    this.#act(`pause ${id}`);
+    this.#pause(process);
+  }
+
+  /** Ends a stall: the node gets what was queued, then its overdue timers fire. */
+  resume(id: string): void {
+    const process = this.#upProcess(id);
+    this.#act(`resume ${id}`);
+    this.#resume(process);
+  }
+
+  /** As `pause`, and the node gets the browser's `freeze` event before it stops. */
+  freeze(id: string): void {
+    const process = this.#upProcess(id);
+    this.#act(`freeze ${id}`);
+    if (process.host.condition === 'running') process.host.lifecycle('freeze');
+    this.#pause(process);
+  }
+
+  /** As `resume`, and the node gets the browser's `resume` event before anything else. */
+  thaw(id: string): void {
+    const process = this.#upProcess(id);
+    this.#act(`thaw ${id}`);
+    this.#resume(process, () => process.host.lifecycle('resume'));
+  }
+
+  /** The node's wall clock jumps by `jumpMs`; from now on its clocks and timers run at `rate`. */
+  clock(
+    id: string,
+    { jumpMs = 0, rate }: { readonly jumpMs?: number; readonly rate?: number },
+  ): void {
+    const { host } = this.#upProcess(id);
+    if (rate !== undefined) checkNumber('rate', rate, 1e-3, 1e3);
+    this.#act(`clock ${id} jump=${jumpMs}${rate === undefined ? '' : ` rate=${rate}`}`);
+    host.clock.jump(jumpMs);
+    if (rate !== undefined) host.setRate(rate);
+  }
+
+  /** The node's timers fire only on a grid of so many milliseconds, as in a hidden tab; 0 ends it. */
+  throttle(id: string, intervalMs: number): void {
+    const { host } = this.#upProcess(id);
+    checkNumber('intervalMs', intervalMs, 0, Number.MAX_SAFE_INTEGER);
+    this.#act(`throttle ${id} ${intervalMs}`);
+    host.throttle(intervalMs);
+  }
+
+  /**
+   * The node's liveness lock is released: everybody who has a link to it is told that it is gone.
+   * Only the end of a page releases its lock, so a node that still runs crashes first.
+   */
+  proof(id: string): void {
+    const process = this.#process(id);
+    this.#act(`proof ${id}`);
+    if (this.#isUp(process)) this.#stop(process);
+    this.#scheduler.schedule(this.now, () => process.transport.hintOthers('gone'));
+  }
+
+  /** A resource with a fence that nodes can act on with their `term.token`. */
+  fence(name: string): SimFence {
+    const known = this.#fences.get(name);
+    if (known !== undefined) return known;
+    const fence = new SimFence(this.cluster, (use) => {
+      const entry = { at: this.now, ...use };
+      const { epoch, holder } = entry.token;
+      this.#trace.add(
+        this.now,
+        'sim',
+        `fence ${name} ${entry.verdict} epoch=${epoch} holder=${holder}`,
+      );
+      this.#observe({ type: 'fence', name, entry });
+      return entry;
+    });
+    this.#fences.set(name, fence);
+    return fence;
+  }
+
+  /** The durable store of a node. */
+  store(id: string): SimStore {
+    this.#process(id);
+    const known = this.#stores.get(id);
+    if (known !== undefined) return known;
+    const store = new SimStore((what) => this.#act(`store ${id} ${what}`));
+    this.#stores.set(id, store);
+    return store;
+  }
+
+  /** Everything that happened, one line an event; the same bytes for the same seed. */
+  trace(): string {
+    return this.#trace.text();
+  }
+
+  /** What the network has carried for the nodes of this id so far. */
+  stats(id: string): SimStats {
+    this.#process(id);
+    return { ...this.#network.stats(id) };
+  }
+
+  #start(id: string, own: SimNodeOptions, startAt: number): SimNode {
+    this.#startCount += 1;
+    const random = seededRandom(this.seed, 1 + this.#startCount);
+    const offsetMs = Math.floor(random() * CLOCK_OFFSET_MAX_MS);
+    const clock = new SimClock(this.#scheduler, startAt, offsetMs);
+    const ran = () => this.#touched.add(process);
+    const host = new SimHost({ scheduler: this.#scheduler, clock, random, startAt, ran });
+    const transport = this.#network.transport(id, host);
+    const node = startNode({
+      id,
+      cluster: this.cluster,
+      options: { ...this.#nodeOptions, ...own },
+      host,
+      transport,
+      watcher: {
+        now: () => this.now,
+        recorded: (event) => this.#trace.add(this.now, id, describeEvent(event)),
+        observed: (observation) => this.#observe(observation),
+      },
+    });
+    const process: Process = { id, options: own, host, transport, node, stalledAt: 0 };
+    this.#processes.set(id, process);
+    return node;
+  }
+
+  #stop(process: Process): void {
+    process.host.stop();
+    process.transport.crash();
+    this.#observe({ type: 'ended', node: identity(process.node), how: 'crashed' });
+  }
+
+  #pause(process: Process): void {
+    if (process.host.condition !== 'running') return;
+    process.host.pause();
+    process.stalledAt = process.host.now();
+  }
+
+  #resume(process: Process, first: () => void = () => undefined): void {
+    const { host, node, transport } = process;
+    if (host.condition !== 'paused') return;
+    const stalledMs = host.now() - process.stalledAt;
+    const { isSelf } = node.leadership;
+    this.#observe({ type: 'stalled', node: identity(node), isSelf, stalledMs });
+    host.resume(() => {
+      first();
+      transport.resumed();
+    });
+    this.#network.redial();
+    this.#touched.add(process);
+  }
+
+  /** True when `isMet()` was, false when the time was up. */
+  async #loop(until: number, isMet: () => boolean): Promise<boolean> {
+    if (this.#isRunning) throw new TypeError('A simulation can run once at a time only.');
+    this.#isRunning = true;
+    const settling = new Settling();
+    try {
+      for (;;) {
+        await settling.settle();
+        this.#check();
+        if (isMet()) return true;
+        const task = this.#scheduler.take(until);
+        if (task === null) break;
+        task.run();
+      }
+      this.#scheduler.advanceTo(until);
+      return isMet();
+    } finally {
+      settling.close();
+      this.#isRunning = false;
+    }
+  }
+
+  #check(): void {
+    for (const process of this.#touched) {
+      if (process.host.condition === 'running') this.#observe(readOf(process.node));
+      const count = process.host.heldCount;
+      this.#observe({ type: 'queue', what: `queue of ${process.id}`, count, max: QUEUE_MAX });
+    }
+    this.#touched.clear();
+    const { size } = this.#scheduler;
+    this.#observe({ type: 'queue', what: 'the network', count: size, max: QUEUE_MAX });
+    if (this.#violation !== null) throw this.#error(this.#violation);
+  }
+
+  /** Kept until the event is over: a listener's throw would go to the platform, not to the test. */
+  #observe(observation: Observation): void {
+    for (const check of this.#checkers) this.#violation ??= check(observation);
+  }
+
+  #error(what: string): SimulationError {
+    const replay =
+      this.#options.replay ?? `the same test repeats it: simulate({ seed: ${this.seed} })`;
+    return new SimulationError(
+      `${what}\nat ${this.now} ms, seed ${this.seed}; ${replay}\n${this.#trace.tail(TAIL_LINES)}`,
+    );
+  }
+
+  #networkWatcher() {
+    const logsMessages = this.#options.trace === 'messages';
+    return {
+      delivered: (to: SimTransport, from: SimTransport, lane: Lane, bytes: Uint8Array) => {
+        const local = to.host.now();
+        this.#observe({ type: 'heard', node: identity(to), from: identity(from), local });
+        if (logsMessages) {
+          this.#trace.add(this.now, to.id, `heard ${from.id} ${lane} ${describeBytes(bytes)}`);
+        }
+      },
+      closed: (transport: SimTransport) => {
+        this.#observe({ type: 'ended', node: identity(transport), how: 'closed' });
+      },
+    };
+  }
+
+  #act(what: string): void {
+    this.#trace.add(this.now, 'sim', what);
+  }
+
+  #isUp({ host, node }: Process): boolean {
+    return host.condition !== 'stopped' && node.state !== 'left' && node.state !== 'failed';
+  }
+
+  #process(id: string): Process {
+    const process = this.#processes.get(id);
+    if (process !== undefined) return process;
+    throw new RangeError(`id must be one of ${this.ids.join(', ')}, got ${id}`);
+  }
+
+  #upProcess(id: string): Process {
+    const process = this.#process(id);
+    if (this.#isUp(process)) return process;
+    throw new RangeError(`${id} must run, but it has ended`);
+  }
+}
+
+/** Monotonic clocks begin anywhere within a day, so that mixing up those of two nodes shows. */
+const CLOCK_OFFSET_MAX_MS = 86_400_000;
+/** What any queue of a simulation may hold: far above what a healthy run needs. */
+const QUEUE_MAX = 60_000;
+/** As much of the trace as fits an error message. */
+const TAIL_LINES = 40;
