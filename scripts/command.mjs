@@ -63,16 +63,15 @@ function killGroup(child) {
   }
 }
 
-/** Ends every running program when this one is told to end. Call once. */
+/** Ends every running program when this one is told to end. Returns how to undo that. */
 export function forwardSignals() {
-  for (const [signal, code] of [
-    ['SIGINT', 130],
-    ['SIGTERM', 143],
-    ['SIGHUP', 129],
-  ]) {
-    process.once(signal, () => {
-      for (const child of running) killGroup(child);
-      process.exit(code);
-    });
-  }
+  const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
+  const end = (signal) => {
+    for (const child of running) killGroup(child);
+    process.exit(codes[signal]);
+  };
+  for (const signal of Object.keys(codes)) process.once(signal, end);
+  return () => {
+    for (const signal of Object.keys(codes)) process.off(signal, end);
+  };
 }
