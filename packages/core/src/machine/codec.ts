@@ -1,0 +1,347 @@
+import * as decoding from 'lib0/decoding';
+import * as encoding from 'lib0/encoding';
+import type { Claim, Probe } from './claim.ts';
+import type { HelloMessage, Message, PingMessage, RefuseMessage, Summary } from './message.ts';
+import { type MemberRecord, RECORD_STATUSES } from './record.ts';
+import type { Candidate } from './strategy.ts';
+
+/** Thrown for bytes that are no message of this version. Never leaves the machine. */
+export class CodecError extends Error {}
+
+/** One message as bytes: version, type, fields in the order of docs/PROTOCOL.md. */
+export function encode(message: Message): Uint8Array {
+  const out = encoding.createEncoder();
+  encoding.writeUint8(out, VERSION);
+  encoding.writeUint8(out, TYPES.indexOf(message.type));
+  write(out, message);
+  return encoding.toUint8Array(out);
+}
+
+/** Throws `CodecError` for anything but exactly one message; reads nothing outside of `bytes`. */
+export function decode(bytes: Uint8Array): Message {
+  try {
+    const input = decoding.createDecoder(bytes);
+    if (byte(input) !== VERSION) throw new CodecError('unknown version');
+    const type = TYPES[byte(input)];
+    if (!type) throw new CodecError('unknown type');
+    const message = read(input, type);
+    if (decoding.hasContent(input)) throw new CodecError('bytes after the end');
+    return message;
+  } catch (error) {
+    if (error instanceof CodecError) throw error;
+    throw new CodecError(error instanceof Error ? error.message : 'malformed');
+  }
+}
+
+/** Grows with every change that an older node cannot read. */
+const VERSION = 1;
+
+/** A type's number is its place here: only ever append. */
+const TYPES = [
+  'hello',
+  'ping',
+  'pong',
+  'records',
+  'claim',
+  'suspect',
+  'quiet',
+  'leave',
+  'leave-ack',
+  'transfer',
+  'refuse',
+  'relay',
+  'channel',
+] as const satisfies readonly Message['type'][];
+
+const REFUSALS: readonly RefuseMessage['code'][] = ['duplicate-id', 'election-mismatch'];
+
+/** Most records in one message; a larger roster goes in several. */
+export const RECORDS_MAX = 256;
+/** Ids, instances, channel names and fingerprints. */
+export const NAME_BYTES_MAX = 128;
+export const META_BYTES_MAX = 1024;
+/** The largest application message, and therefore the largest relayed one, less its own header. */
+export const DATA_BYTES_MAX = 16 * 1024 * 1024;
+const PAYLOAD_BYTES_MAX = DATA_BYTES_MAX + 1024;
+/** An incarnation grows by one per stall or change: more than this is no honest count. */
+const INCARNATION_MAX = 2 ** 32;
+
+function write(out: encoding.Encoder, message: Message): void {
+  switch (message.type) {
+    case 'hello':
+      return writeHello(out, message);
+    case 'ping':
+    case 'pong':
+      encoding.writeVarUint(out, message.sequence);
+      return writeSummary(out, message.summary);
+    case 'records':
+      return writeRecords(out, message.records);
+    case 'claim':
+      writeClaim(out, message.claim);
+      writeOptional(out, message.leader, writeRecord);
+      return writeOptional(out, message.probe, writeProbe);
+    case 'suspect':
+      encoding.writeVarString(out, message.instance);
+      return encoding.writeVarUint(out, message.incarnation);
+    case 'quiet':
+      encoding.writeVarString(out, message.instance);
+      return encoding.writeUint8(out, Number(message.closed));
+    case 'leave':
+      return writeRecord(out, message.record);
+    case 'leave-ack':
+      return;
+    case 'transfer':
+      encoding.writeVarUint(out, message.epoch);
+      return writeCandidate(out, message.defends);
+    case 'refuse':
+      return encoding.writeUint8(out, REFUSALS.indexOf(message.code));
+    case 'relay':
+      encoding.writeVarString(out, message.origin);
+      encoding.writeVarString(out, message.target);
+      encoding.writeVarUint(out, message.sequence);
+      encoding.writeUint8(out, message.hops);
+      return encoding.writeVarUint8Array(out, message.payload);
+    case 'channel':
+      encoding.writeVarString(out, message.channel);
+      encoding.writeVarUint(out, message.sequence);
+      encoding.writeVarUint(out, message.epoch);
+      return encoding.writeVarUint8Array(out, message.data);
+  }
+}
+
+function read(input: decoding.Decoder, type: Message['type']): Message {
+  switch (type) {
+    case 'hello':
+      return readHello(input);
+    case 'ping':
+    case 'pong':
+      return readPing(input, type);
+    case 'records':
+      return { type, records: readRecords(input) };
+    case 'claim':
+      return {
+        type,
+        claim: readClaim(input),
+        leader: readOptional(input, readRecord),
+        probe: readOptional(input, readProbe),
+      };
+    case 'suspect':
+      return { type, instance: name(input), incarnation: uint(input, INCARNATION_MAX) };
+    case 'quiet':
+      return { type, instance: name(input), closed: flag(input) };
+    case 'leave':
+      return { type, record: readRecord(input) };
+    case 'leave-ack':
+      return { type };
+    case 'transfer':
+      return { type, epoch: uint(input), defends: readCandidate(input) };
+    case 'refuse':
+      return { type, code: member(REFUSALS, byte(input)) };
+    case 'relay':
+      return {
+        type,
+        origin: name(input),
+        target: name(input),
+        sequence: uint(input),
+        hops: byte(input),
+        payload: data(input, PAYLOAD_BYTES_MAX),
+      };
+    case 'channel':
+      return {
+        type,
+        channel: name(input),
+        sequence: uint(input),
+        epoch: uint(input),
+        data: data(input, DATA_BYTES_MAX),
+      };
+  }
+}
+
+function writeHello(out: encoding.Encoder, message: HelloMessage): void {
+  encoding.writeVarString(out, message.fingerprint);
+  encoding.writeUint8(out, Number(message.known));
+  writeRecord(out, message.self);
+  writeRecords(out, message.records);
+  writeOptional(out, message.claim, writeClaim);
+}
+
+function readHello(input: decoding.Decoder): HelloMessage {
+  return {
+    type: 'hello',
+    fingerprint: name(input),
+    known: flag(input),
+    self: readRecord(input),
+    records: readRecords(input),
+    claim: readOptional(input, readClaim),
+  };
+}
+
+function readPing(input: decoding.Decoder, type: 'ping' | 'pong'): PingMessage {
+  return { type, sequence: uint(input), summary: readSummary(input) };
+}
+
+function writeSummary(out: encoding.Encoder, summary: Summary): void {
+  encoding.writeVarUint(out, summary.epoch);
+  encoding.writeVarString(out, summary.leader);
+  encoding.writeUint8(out, bits([summary.vacated, summary.led, summary.lapsed]));
+  encoding.writeUint32(out, summary.digest);
+}
+
+function readSummary(input: decoding.Decoder): Summary {
+  const epoch = uint(input);
+  const leader = text(input, NAME_BYTES_MAX);
+  const [vacated, led, lapsed] = flags(input, 3) as [boolean, boolean, boolean];
+  if (input.pos + 4 > input.arr.length) throw new CodecError('truncated');
+  return { epoch, leader, vacated, led, lapsed, digest: decoding.readUint32(input) };
+}
+
+function writeRecords(out: encoding.Encoder, records: readonly MemberRecord[]): void {
+  encoding.writeVarUint(out, records.length);
+  for (const record of records) writeRecord(out, record);
+}
+
+function readRecords(input: decoding.Decoder): MemberRecord[] {
+  const count = uint(input, RECORDS_MAX);
+  return Array.from({ length: count }, () => readRecord(input));
+}
+
+function writeRecord(out: encoding.Encoder, record: MemberRecord): void {
+  encoding.writeVarString(out, record.id);
+  encoding.writeVarString(out, record.instance);
+  encoding.writeVarUint(out, record.birth);
+  encoding.writeVarUint(out, record.incarnation);
+  encoding.writeVarUint(out, record.startedAt);
+  encoding.writeUint8(out, RECORD_STATUSES.indexOf(record.status));
+  encoding.writeUint8(out, bits([record.candidate, record.hidden]));
+  encoding.writeVarString(out, record.meta);
+}
+
+function readRecord(input: decoding.Decoder): MemberRecord {
+  const id = name(input);
+  const instance = name(input);
+  const birth = uint(input);
+  const incarnation = uint(input, INCARNATION_MAX);
+  const startedAt = uint(input);
+  const status = member(RECORD_STATUSES, byte(input));
+  const [candidate, hidden] = flags(input, 2) as [boolean, boolean];
+  const meta = text(input, META_BYTES_MAX);
+  if (meta !== '') JSON.parse(meta);
+  return { id, instance, birth, incarnation, startedAt, status, candidate, hidden, meta };
+}
+
+function writeClaim(out: encoding.Encoder, claim: Claim): void {
+  encoding.writeVarUint(out, claim.epoch);
+  writeCandidate(out, claim.leader);
+  encoding.writeVarString(out, claim.instance);
+  encoding.writeUint8(out, bits([claim.vacated, claim.led]));
+  writeOptional(out, claim.defends, writeCandidate);
+}
+
+function readClaim(input: decoding.Decoder): Claim {
+  const epoch = uint(input);
+  const leader = readCandidate(input);
+  const instance = name(input);
+  const [vacated, led] = flags(input, 2) as [boolean, boolean];
+  return { epoch, leader, instance, vacated, led, defends: readOptional(input, readCandidate) };
+}
+
+function writeCandidate(out: encoding.Encoder, candidate: Candidate): void {
+  encoding.writeVarString(out, candidate.id);
+  encoding.writeVarUint(out, candidate.startedAt);
+}
+
+function readCandidate(input: decoding.Decoder): Candidate {
+  return { id: name(input), startedAt: uint(input) };
+}
+
+function writeProbe(out: encoding.Encoder, probe: Probe): void {
+  writeOptional(out, probe.tiebreak, (to, { nodeCount, createdAt }) => {
+    encoding.writeFloat64(to, nodeCount);
+    encoding.writeFloat64(to, createdAt);
+  });
+}
+
+function readProbe(input: decoding.Decoder): Probe {
+  const tiebreak = readOptional(input, (from) => ({
+    nodeCount: float(from),
+    createdAt: float(from),
+  }));
+  return { tiebreak };
+}
+
+function writeOptional<T>(
+  out: encoding.Encoder,
+  value: T | null,
+  writer: (out: encoding.Encoder, value: T) => void,
+): void {
+  encoding.writeUint8(out, Number(value !== null));
+  if (value !== null) writer(out, value);
+}
+
+function readOptional<T>(
+  input: decoding.Decoder,
+  reader: (input: decoding.Decoder) => T,
+): T | null {
+  return flag(input) ? reader(input) : null;
+}
+
+function bits(values: readonly boolean[]): number {
+  return values.reduce((sum, value, i) => sum | (Number(value) << i), 0);
+}
+
+function flags(input: decoding.Decoder, count: number): boolean[] {
+  const value = byte(input);
+  if (value >> count) throw new CodecError('unknown flags');
+  return Array.from({ length: count }, (_, i) => ((value >> i) & 1) === 1);
+}
+
+function flag(input: decoding.Decoder): boolean {
+  return flags(input, 1)[0] === true;
+}
+
+function byte(input: decoding.Decoder): number {
+  if (!decoding.hasContent(input)) throw new CodecError('truncated');
+  return decoding.readUint8(input);
+}
+
+function uint(input: decoding.Decoder, max = Number.MAX_SAFE_INTEGER): number {
+  const value = decoding.readVarUint(input);
+  if (!(value <= max)) throw new CodecError(`number above ${max}`);
+  return value;
+}
+
+function float(input: decoding.Decoder): number {
+  if (input.pos + 8 > input.arr.length) throw new CodecError('truncated');
+  const value = decoding.readFloat64(input);
+  if (!Number.isFinite(value)) throw new CodecError('number is not finite');
+  return value;
+}
+
+function name(input: decoding.Decoder): string {
+  const value = text(input, NAME_BYTES_MAX);
+  if (value === '') throw new CodecError('empty name');
+  return value;
+}
+
+/** Lengths are checked before anything is allocated. */
+function text(input: decoding.Decoder, bytesMax: number): string {
+  const length = decoding.peekVarUint(input);
+  if (length > bytesMax) throw new CodecError(`text above ${bytesMax} bytes`);
+  const start = input.pos;
+  decoding.readVarUint(input);
+  if (input.pos + length > input.arr.length) throw new CodecError('truncated');
+  input.pos = start;
+  return decoding.readVarString(input);
+}
+
+function data(input: decoding.Decoder, bytesMax: number): Uint8Array {
+  const length = uint(input, bytesMax);
+  if (input.pos + length > input.arr.length) throw new CodecError('truncated');
+  return decoding.readUint8Array(input, length);
+}
+
+function member<T>(values: readonly T[], index: number): T {
+  const value = values[index];
+  if (value === undefined) throw new CodecError('unknown value');
+  return value;
+}

@@ -1,0 +1,267 @@
+import type { Kernel } from './kernel.ts';
+import { isUsable, type Link } from './links.ts';
+import type { PingMessage } from './message.ts';
+import type { Entry } from './roster.ts';
+import { CONFIRMATIONS_MAX, suspicionRemaining } from './suspicion.ts';
+import { MISSES_MAX, TIMEOUT_MAX_MS } from './watch.ts';
+
+/**
+ * Judges links and members. A link is judged by the answers to pings; a member by everything heard
+ * of it over any path. Quiet makes a suspect; only the whole window, or proof, ends a membership.
+ */
+export class Detector {
+  readonly #kernel: Kernel;
+  #sequence = 0;
+  /** Since when nobody is judged, until one round has been answered; `null` = judging (M9). */
+  #amnestySince: number | null = null;
+
+  constructor(kernel: Kernel) {
+    this.#kernel = kernel;
+  }
+
+  get isAmnesty(): boolean {
+    return this.#amnestySince !== null;
+  }
+
+  /** Any byte of a member, over any path, is a life sign (M12). */
+  heard(instance: string): void {
+    const { roster, now, election } = this.#kernel;
+    const entry = roster.get(instance);
+    if (!entry || entry === roster.self) return;
+    entry.heardAt = now;
+    entry.closedAt = null;
+    if (entry.accusers.size > 0) entry.accusers.clear();
+    if (entry.suspectedAt === null) return;
+    entry.suspectedAt = null;
+    roster.refresh(entry, 'memberalive');
+    election.rosterChanged('update');
+  }
+
+  ping(link: Link): void {
+    const { now, options } = this.#kernel;
+    const interval = this.#isRemembered(link)
+      ? DEAD_PING_INTERVAL_MS
+      : options.detection.heartbeatIntervalMs;
+    link.watch.sent(++this.#sequence, now, interval);
+    this.#kernel.outbox.send(link.peer, this.#ping('ping', this.#sequence));
+  }
+
+  /** A ping arrived: the answer goes back the way it came. */
+  pong(sequence: number): PingMessage {
+    return this.#ping('pong', sequence);
+  }
+
+  answered(sequence: number, instance: string, link: Link | null): void {
+    const entry = this.#kernel.roster.get(instance);
+    const watch = link ? link.watch : entry?.probe;
+    if (watch?.answered(sequence, this.#kernel.now) && entry) this.#kernel.roster.refresh(entry);
+  }
+
+  /** A link came up or was bound: the member may be direct now. */
+  linked(instance: string): void {
+    const entry = this.#kernel.roster.get(instance);
+    if (!entry) return;
+    entry.closedAt = null;
+    this.#kernel.roster.refresh(entry);
+  }
+
+  unlinked(instance: string, isClean: boolean): void {
+    const { roster, links, now } = this.#kernel;
+    const entry = roster.get(instance);
+    if (!entry || links.of(instance).length > 0) return;
+    if (isClean) entry.closedAt = now;
+    entry.probe.restart(now);
+    roster.refresh(entry);
+  }
+
+  /** Proof of death (B1): no window. */
+  gone(instance: string): void {
+    const entry = this.#kernel.roster.get(instance);
+    if (entry && entry !== this.#kernel.roster.self) this.#kernel.roster.remove(entry, 'gone');
+  }
+
+  accuse(instance: string, accuser: string, closed: boolean): void {
+    const entry = this.#kernel.roster.get(instance);
+    if (!entry || !this.#kernel.roster.get(accuser) || entry.accusers.size >= ACCUSERS_MAX) return;
+    entry.accusers.set(accuser, { closed: closed || entry.accusers.get(accuser)?.closed === true });
+  }
+
+  /** Whether nothing of a member is heard here, for long enough to say so to others. */
+  isQuiet(entry: Entry): boolean {
+    if (this.isAmnesty) return false;
+    if (entry.suspectedAt !== null || entry.closedAt !== null) return true;
+    const { now, links } = this.#kernel;
+    const direct = links.of(entry.record.instance);
+    const missed = direct.every((link) => link.watch.misses >= MISSES_MAX);
+    return direct.length > 0 && missed && now - entry.heardAt >= QUIET_MS;
+  }
+
+  /** When a suspected leader's lead is to be given up, by those who confirm (M5). */
+  lapseAt(entry: Entry): number {
+    if (entry.suspectedAt === null) return Number.POSITIVE_INFINITY;
+    const { suspicionMs, leaderSuspicionMinMs } = this.#kernel.options.detection;
+    const watchers = this.#kernel.roster.watchers(entry);
+    if (watchers.length === 0) {
+      const soloMs = { away: leaderSuspicionMinMs, present: suspicionMs, none: SOLO_LAPSE_MS };
+      return entry.suspectedAt + Math.min(soloMs[entry.witness ?? 'none'], suspicionMs);
+    }
+    const expected = Math.min(CONFIRMATIONS_MAX, watchers.length);
+    const confirming = watchers.filter(({ record }) => entry.accusers.has(record.instance)).length;
+    const given = Math.min(confirming, expected);
+    return (
+      entry.suspectedAt + suspicionRemaining(given, expected, 0, leaderSuspicionMinMs, suspicionMs)
+    );
+  }
+
+  /** This node slept: nothing that was due in its sleep counts against others (M9). */
+  stalled(gapMs: number): void {
+    const { now, links, roster } = this.#kernel;
+    this.#amnestySince = now;
+    for (const link of links.all()) link.watch.restart(now);
+    for (const entry of roster.others()) {
+      entry.probe.restart(now);
+      entry.heardAt += gapMs;
+      if (entry.suspectedAt !== null) entry.suspectedAt += gapMs;
+      if (entry.closedAt !== null) entry.closedAt += gapMs;
+    }
+  }
+
+  /** How many of the living have answered a ping sent since, and whether the round is over. */
+  round(since: number): {
+    readonly answered: number;
+    readonly asked: number;
+    readonly over: boolean;
+  } {
+    const { now, links, roster } = this.#kernel;
+    const asked = [...roster.others()].filter((entry) => entry.suspectedAt === null);
+    const answered = asked.filter(
+      (entry) =>
+        entry.probe.answeredSentAt >= since ||
+        links.of(entry.record.instance).some((link) => link.watch.answeredSentAt >= since),
+    ).length;
+    const over = answered === asked.length || now >= since + TIMEOUT_MAX_MS;
+    return { answered, asked: asked.length, over };
+  }
+
+  /** Asks everybody again at once. */
+  hurry(): void {
+    for (const link of this.#kernel.links.all()) link.watch.hurry(this.#kernel.now);
+  }
+
+  /** Does what is due; gives the time of the next. */
+  poll(now: number): number {
+    let due = this.#pollAmnesty(now);
+    for (const link of this.#kernel.links.all()) due = Math.min(due, this.#pollLink(link, now));
+    for (const entry of this.#kernel.roster.others()) {
+      due = Math.min(due, this.#pollEntry(entry, now));
+    }
+    return due;
+  }
+
+  #pollAmnesty(now: number): number {
+    if (this.#amnestySince === null) return Number.POSITIVE_INFINITY;
+    if (!this.round(this.#amnestySince).over) return this.#amnestySince + TIMEOUT_MAX_MS;
+    this.#amnestySince = null;
+    this.#kernel.election.amnestyOver();
+    return now;
+  }
+
+  #pollLink(link: Link, now: number): number {
+    if (link.refused) return Number.POSITIVE_INFINITY;
+    if (!link.known && now >= link.helloAt) {
+      link.helloAt = now + this.#kernel.options.detection.heartbeatIntervalMs;
+      this.#kernel.greeting.send(link);
+    }
+    const helloDue = link.known ? Number.POSITIVE_INFINITY : link.helloAt;
+    if (link.instance === null) return helloDue;
+    if (link.watch.poll(now)) this.ping(link);
+    const entry = this.#kernel.roster.get(link.instance);
+    if (entry && !isUsable(link) && entry.member.link === 'direct') {
+      this.#kernel.roster.refresh(entry);
+    }
+    return Math.min(helloDue, link.watch.dueAt);
+  }
+
+  #pollEntry(entry: Entry, now: number): number {
+    let due = this.#pollProbe(entry, now);
+    if (this.isAmnesty) return due;
+    due = Math.min(due, this.#pollClosed(entry, now));
+    if (entry.suspectedAt === null) {
+      if (!this.#isSilent(entry)) return due;
+      if (now < entry.heardAt + QUIET_MS) return Math.min(due, entry.heardAt + QUIET_MS);
+      this.#suspect(entry, now);
+    }
+    const endsAt = (entry.suspectedAt ?? now) + this.#kernel.options.detection.suspicionMs;
+    if (now < endsAt) return Math.min(due, endsAt);
+    this.#kernel.roster.remove(entry, 'evicted');
+    return now;
+  }
+
+  /** Asks a member over others as soon as its direct links begin to miss. */
+  #pollProbe(entry: Entry, now: number): number {
+    const direct = this.#kernel.links.of(entry.record.instance);
+    if (direct.some((link) => link.watch.misses < PROBE_AT_MISSES)) {
+      entry.probe.restart(now);
+      return Number.POSITIVE_INFINITY;
+    }
+    if (entry.probe.poll(now)) {
+      entry.probe.sent(++this.#sequence, now, this.#kernel.options.detection.heartbeatIntervalMs);
+      this.#kernel.router.relay(entry.record.instance, this.#ping('ping', this.#sequence));
+    }
+    return entry.probe.dueAt;
+  }
+
+  /** A clean close that every other member saw too, and no new link since, is proof (M5). */
+  #pollClosed(entry: Entry, now: number): number {
+    if (entry.closedAt === null) return Number.POSITIVE_INFINITY;
+    if (now < entry.closedAt + CLOSED_PROOF_MS) return entry.closedAt + CLOSED_PROOF_MS;
+    const witnesses = this.#kernel.roster.watchers(entry);
+    const isProof = witnesses.every(({ record }) => entry.accusers.get(record.instance)?.closed);
+    if (isProof) this.#kernel.roster.remove(entry, 'gone');
+    return Number.POSITIVE_INFINITY;
+  }
+
+  /** No path answers. */
+  #isSilent(entry: Entry): boolean {
+    const direct = this.#kernel.links.of(entry.record.instance);
+    if (direct.some((link) => link.watch.misses < MISSES_MAX)) return false;
+    const hasHelpers = this.#kernel.roster.watchers(entry).length > 0;
+    if (!hasHelpers) return true;
+    return entry.probe.misses >= (direct.length > 0 ? 1 : MISSES_MAX);
+  }
+
+  #suspect(entry: Entry, now: number): void {
+    const { roster, router, election } = this.#kernel;
+    entry.suspectedAt = now;
+    roster.refresh(entry, 'membersuspect');
+    const { instance, incarnation } = entry.record;
+    // The suspect first, so that it can refute before others act on it (M6).
+    router.postEverywhere(instance, { type: 'suspect', instance, incarnation });
+    for (const { record } of roster.watchers(entry)) {
+      router.post(record.instance, { type: 'suspect', instance, incarnation });
+    }
+    election.rosterChanged('suspect');
+  }
+
+  /** A link to somebody who is dead here is still tried: partitions heal by themselves (M8). */
+  #isRemembered(link: Link): boolean {
+    return link.instance !== null && !this.#kernel.roster.get(link.instance);
+  }
+
+  #ping(type: 'ping' | 'pong', sequence: number): PingMessage {
+    return { type, sequence, summary: this.#kernel.election.summary() };
+  }
+}
+
+/** Silence on every path that makes a suspect, beside the missed answers (M5). */
+const QUIET_MS = 1500;
+/** Misses of the direct link after which others are asked: early enough to answer in time. */
+const PROBE_AT_MISSES = 2;
+/** A leader's silence that nobody can confirm (M5). */
+const SOLO_LAPSE_MS = 5000;
+/** A new link within this time shows that the close was a reconnect (M5). */
+const CLOSED_PROOF_MS = 1000;
+/** Pings to the dead: a partition heals within this and a round trip; cheap enough for ever. */
+const DEAD_PING_INTERVAL_MS = 2000;
+/** More confirmations change nothing. */
+const ACCUSERS_MAX = 64;

@@ -1,0 +1,615 @@
+import {
+  bestOf,
+  type Claim,
+  compareContenders,
+  EPOCH_JUMP_MAX,
+  EPOCH_MAX,
+  type Tiebreak,
+} from './claim.ts';
+import type { ChangeReason, LeaveReason, TermEndReason } from './effect.ts';
+import type { Kernel } from './kernel.ts';
+import type { Link } from './links.ts';
+import type { Member } from './member.ts';
+import type { ClaimMessage, Summary, TransferMessage } from './message.ts';
+import type { Entry } from './roster.ts';
+import type { Candidate } from './strategy.ts';
+
+/** Two leaders of one epoch have met, and this node is one of them (E6). */
+interface Collision {
+  rival: Claim;
+  /** Read when the rival appeared; not read again for this collision. */
+  readonly tiebreak: Tiebreak | null;
+  readonly since: number;
+  toldAt: number;
+}
+
+interface Transfer {
+  readonly instance: string;
+  readonly until: number;
+  toldAt: number;
+}
+
+/**
+ * The bully election: everybody computes the same winner, only the winner claims, the higher epoch
+ * wins. Holds the claim in force and this node's own term.
+ */
+export class Election {
+  readonly #kernel: Kernel;
+  #claim: Claim | null = null;
+  #epochSeen = 0;
+  /** This node gave the claim's leader up, by its own judgement; only a higher epoch ends it. */
+  #lapsed = false;
+  #adoptedAt = Number.NEGATIVE_INFINITY;
+  /** The term of this node's claim runs. */
+  #leading = false;
+  /** Since when a short stall keeps this node from saying that it leads (E8). */
+  #doubtSince: number | null = null;
+  /** When this node gave way to a rival of its epoch, whose higher claim is awaited (E6). */
+  #concededAt: number | null = null;
+  #collision: Collision | null = null;
+  #transfer: Transfer | null = null;
+  #rivalToldAt = Number.NEGATIVE_INFINITY;
+  /** When to look for the winner next. */
+  #evaluateAt = Number.POSITIVE_INFINITY;
+  /** Until when this node does not preempt: it has just lost a term by its own pause. */
+  #standBackUntil = Number.NEGATIVE_INFINITY;
+  #hasLed = false;
+  #hasRestamped = false;
+  #told: { readonly leader: Member | null; readonly epoch: number } = { leader: null, epoch: 0 };
+  #readTiebreak: (() => Tiebreak | null) | null = null;
+  /** Nobody claims before the node has met the cluster, or knows that it is alone (E9). */
+  #isSettled = false;
+  // What makes this node eligible; together they are its record's `candidate`.
+  #isWilling = true;
+  #isFrozen = false;
+  #isLeaving = false;
+  #isFloorPending: boolean;
+  #resignedUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(kernel: Kernel) {
+    this.#kernel = kernel;
+    this.#isFloorPending = kernel.options.floorPending;
+  }
+
+  get epoch(): number {
+    return this.#claim?.epoch ?? 0;
+  }
+
+  get claim(): Claim | null {
+    return this.#claim;
+  }
+
+  /** The leader in force (E5). */
+  get leader(): Entry | null {
+    const claim = this.#claim;
+    if (!claim || claim.vacated || this.#lapsed) return null;
+    return this.#kernel.roster.get(claim.instance) ?? null;
+  }
+
+  /** Whether this node's own term runs and nothing casts doubt on it. */
+  get isLeading(): boolean {
+    return this.#leading && this.#doubtSince === null && !this.#isFrozen;
+  }
+
+  setTiebreaker(read: (() => Tiebreak | null) | null): void {
+    this.#readTiebreak = read;
+  }
+
+  setFloor(epoch: number | null): void {
+    if (epoch === null) return;
+    this.#epochSeen = Math.max(this.#epochSeen, epoch);
+    this.#isFloorPending = false;
+    this.#updateCandidacy();
+  }
+
+  setCandidacy(isWilling: boolean): void {
+    this.#isWilling = isWilling;
+    this.#updateCandidacy();
+    if (!isWilling && this.#leading) this.#vacate('resigned', 'vacated');
+  }
+
+  /** Gives the lead up; the next leader holds its lead against this node (E13). */
+  resign(): void {
+    if (!this.#leading) return;
+    this.#resignedUntil = this.#kernel.now + STAND_BACK_MS;
+    this.#updateCandidacy();
+    this.#vacate('resigned', 'resigned', this.#defended());
+  }
+
+  transfer(id: string): boolean {
+    const target = this.#kernel.roster.byId(id);
+    const isAble = target?.record.candidate && target.suspectedAt === null;
+    if (!this.isLeading || !isAble || target === this.#kernel.roster.self) return false;
+    if (this.#transfer) this.#endTransfer(false);
+    const { instance } = target.record;
+    this.#transfer = { instance, until: this.#kernel.now + TRANSFER_MS, toldAt: this.#kernel.now };
+    this.#tellTransfer(instance);
+    return true;
+  }
+
+  leave(): void {
+    this.#isLeaving = true;
+    if (this.#leading) this.#endTerm('left');
+    this.#lapsed = true;
+    this.#publish('leave');
+  }
+
+  freeze(): void {
+    this.#isFrozen = true;
+    this.#updateCandidacy();
+    if (this.#leading) this.#vacate('frozen', 'vacated');
+  }
+
+  resume(): void {
+    if (!this.#isFrozen) return;
+    this.#isFrozen = false;
+    this.#standBackUntil = this.#kernel.now + STAND_BACK_MS;
+    this.#updateCandidacy();
+  }
+
+  /** This node slept for `gapMs`; whoever leads now may not be known here yet (E8, M9). */
+  stalled(gapMs: number): void {
+    if (!this.#leading) return;
+    if (gapMs <= this.#kernel.options.detection.leaderSuspicionMinMs) {
+      this.#doubtSince = this.#kernel.now;
+      return;
+    }
+    this.#standBackUntil = this.#kernel.now + STAND_BACK_MS;
+    this.#vacate('stalled', 'vacated');
+  }
+
+  amnestyOver(): void {
+    this.#clearDoubt();
+    this.#evaluateIn(0);
+  }
+
+  /** The node has met the cluster, or knows that it is alone. */
+  settle(): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    this.#evaluateIn(this.#kernel.roster.size > 1 ? BATCH_MS : 0);
+  }
+
+  rosterChanged(cause: LeaveReason | 'join' | 'update' | 'suspect'): void {
+    const isRemoval = cause !== 'join' && cause !== 'update' && cause !== 'suspect';
+    const isLeaderless = this.#claim && !this.#kernel.roster.get(this.#claim.instance);
+    if (isRemoval && isLeaderless && !this.#lapsed) this.#lapsed = true;
+    this.#publish(isRemoval ? cause : 'elected');
+    // What a leave costs is one message delay; everything else is looked at together.
+    this.#evaluateIn(cause === 'leave' && isLeaderless ? 0 : BATCH_MS);
+  }
+
+  /** What rides on every ping and pong. */
+  summary(): Summary {
+    const claim = this.#claim;
+    return {
+      epoch: this.epoch,
+      leader: claim?.instance ?? '',
+      vacated: claim?.vacated ?? false,
+      led: claim?.led ?? false,
+      lapsed: this.#lapsed,
+      digest: this.#kernel.roster.digest >>> 0,
+    };
+  }
+
+  message(): ClaimMessage | null {
+    return this.#claim && this.#messageOf(this.#claim);
+  }
+
+  /** Compares what a member says in a ping with the claim here, and tells it what it lacks. */
+  hear(summary: Summary, from: string, link: Link): void {
+    const claim = this.#claim;
+    if (!claim || summary.epoch > claim.epoch) return;
+    const isSame = summary.epoch === claim.epoch && summary.leader === claim.instance;
+    if (!isSame) return this.#teach(from, link);
+    if (claim.instance !== this.#kernel.options.instance) {
+      return this.#mergeFlags(summary.vacated && summary.leader === from, summary.led);
+    }
+    this.#followedBy();
+    if (summary.lapsed && this.isLeading && this.#isEligible()) {
+      this.#claimLead(claim.defends, 'elected');
+    }
+  }
+
+  /** Takes a claim in, from `from` over `link` (directly or relayed). */
+  receive(message: ClaimMessage, from: string, link: Link): void {
+    const { claim, leader, probe } = message;
+    if (!this.#isPlausible(message, link)) return;
+    link.claimSeen = true;
+    this.#epochSeen = Math.max(this.#epochSeen, claim.epoch);
+    if (leader) this.#kernel.roster.merge(leader, link);
+    const own = this.#claim;
+    if (!own || claim.epoch > own.epoch) return this.#adopt(claim);
+    if (claim.epoch < own.epoch) return this.#teach(from, link);
+    if (claim.instance === own.instance) return this.#mergeFlags(claim.vacated, claim.led);
+    this.#meetRival(claim, probe && from === claim.instance ? probe : null);
+  }
+
+  receiveTransfer(message: TransferMessage, from: string): void {
+    const claim = this.#claim;
+    if (claim?.epoch !== message.epoch || claim.instance !== from || !this.#isEligible()) return;
+    this.#claimLead(message.defends, 'transferred');
+  }
+
+  /** Until when others will not have given this leader up, were nothing more heard from now on. */
+  validUntil(now: number): number {
+    if (!this.isLeading) return 0;
+    const { roster, links, options } = this.#kernel;
+    const others = roster.watchers(roster.self);
+    let answeredAt = others.length === 0 ? now : 0;
+    for (const { record, probe } of others) {
+      answeredAt = Math.max(answeredAt, probe.answeredSentAt);
+      for (const { watch } of links.of(record.instance)) {
+        answeredAt = Math.max(answeredAt, watch.answeredSentAt);
+      }
+    }
+    return answeredAt + options.detection.leaderSuspicionMinMs;
+  }
+
+  /** Does what is due; gives the time of the next. */
+  poll(now: number): number {
+    this.#clearDoubt();
+    const dues = [
+      this.#pollLapse(now),
+      this.#pollCollision(now),
+      this.#pollConcession(now),
+      this.#pollTransfer(now),
+      this.#pollResignation(now),
+    ];
+    if (now >= this.#evaluateAt) this.#evaluate(now);
+    return Math.min(this.#evaluateAt, ...dues);
+  }
+
+  #pollLapse(now: number): number {
+    const leader = this.leader;
+    if (!leader || leader.suspectedAt === null) return Number.POSITIVE_INFINITY;
+    if (this.#kernel.detector.isAmnesty) return Number.POSITIVE_INFINITY;
+    const at = this.#kernel.detector.lapseAt(leader);
+    if (now < at) return at;
+    this.#lapsed = true;
+    this.#publish('silent');
+    this.#evaluateIn(BATCH_MS);
+    return now;
+  }
+
+  #pollCollision(now: number): number {
+    const collision = this.#collision;
+    if (!collision) return Number.POSITIVE_INFINITY;
+    const { instance } = collision.rival;
+    const rival = this.#kernel.roster.get(instance);
+    const isAbsent = !rival && now >= collision.since + 2 * this.#intervalMs;
+    if (isAbsent || (rival && now >= this.#kernel.detector.lapseAt(rival))) {
+      this.#claimLead(this.#claim?.defends ?? null, 'merged');
+      return now;
+    }
+    if (now >= collision.toldAt + this.#intervalMs) this.#tellRival(collision);
+    return collision.toldAt + this.#intervalMs;
+  }
+
+  #pollConcession(now: number): number {
+    if (this.#concededAt === null) return Number.POSITIVE_INFINITY;
+    const until = this.#concededAt + 2 * this.#intervalMs;
+    if (now < until) return until;
+    this.#concededAt = null;
+    this.#markVacated(null);
+    this.#publish('vacated');
+    this.#evaluateIn(BATCH_MS);
+    return now;
+  }
+
+  #pollTransfer(now: number): number {
+    const transfer = this.#transfer;
+    if (!transfer) return Number.POSITIVE_INFINITY;
+    if (now >= transfer.until) {
+      this.#endTransfer(false);
+      return Number.POSITIVE_INFINITY;
+    }
+    if (now >= transfer.toldAt + this.#intervalMs) {
+      transfer.toldAt = now;
+      this.#tellTransfer(transfer.instance);
+    }
+    return Math.min(transfer.until, transfer.toldAt + this.#intervalMs);
+  }
+
+  #pollResignation(now: number): number {
+    if (this.#resignedUntil === Number.NEGATIVE_INFINITY) return Number.POSITIVE_INFINITY;
+    if (now < this.#resignedUntil) return this.#resignedUntil;
+    this.#resignedUntil = Number.NEGATIVE_INFINITY;
+    this.#updateCandidacy();
+    return Number.POSITIVE_INFINITY;
+  }
+
+  /** Claims if this node is the winner and nobody holds the lead against it. */
+  #evaluate(now: number): void {
+    this.#evaluateAt = Number.POSITIVE_INFINITY;
+    if (!this.#isEligible() || this.#kernel.detector.isAmnesty) return;
+    if (this.#leading || this.#concededAt !== null || !this.#isWinner()) return;
+    const claim = this.#claim;
+    const leader = this.leader;
+    if (!claim || (!leader && !this.#isLeaderExpected(now))) {
+      return this.#claimLead(claim?.vacated ? claim.defends : null, 'elected');
+    }
+    if (!leader) return this.#evaluateAtTime(this.#adoptedAt + 2 * this.#intervalMs);
+    const { strategy } = this.#kernel.options;
+    const bar = bestOf(strategy, [leader.record, claim.defends]);
+    if (bar && strategy.compare(this.#own, bar) >= 0) return;
+    if (now < this.#standBackUntil) return this.#evaluateAtTime(this.#standBackUntil);
+    this.#claimLead(null, 'preempted');
+  }
+
+  /** A claim may arrive before its leader's record does. */
+  #isLeaderExpected(now: number): boolean {
+    const claim = this.#claim;
+    if (!claim || claim.vacated || this.#lapsed) return false;
+    return now < this.#adoptedAt + 2 * this.#intervalMs;
+  }
+
+  #isWinner(): boolean {
+    const { strategy } = this.#kernel.options;
+    for (const { record, suspectedAt } of this.#kernel.roster.others()) {
+      // A suspect may keep a lead, never gain one (E1).
+      if (!record.candidate || suspectedAt !== null) continue;
+      if (strategy.compare(record, this.#own) < 0) return false;
+    }
+    return true;
+  }
+
+  #isEligible(): boolean {
+    return this.#isSettled && this.#kernel.roster.self.record.candidate;
+  }
+
+  #claimLead(defends: Candidate | null, cause: ChangeReason): void {
+    const epoch = Math.max(this.#epochSeen, this.epoch) + 1;
+    if (epoch > EPOCH_MAX) {
+      return this.#kernel.outbox.violation('', 'E11', `no epoch above ${EPOCH_MAX}`);
+    }
+    if (this.#leading) this.#endTerm('higher-epoch');
+    const { instance } = this.#kernel.options;
+    this.#epochSeen = epoch;
+    this.#enter({
+      epoch,
+      leader: this.#own,
+      instance,
+      vacated: false,
+      led: this.#hasLed,
+      defends,
+    });
+    this.#leading = true;
+    this.#tellAll();
+    this.#kernel.outbox.emit({ type: 'termstart', epoch });
+    this.#publish(cause);
+  }
+
+  #adopt(claim: Claim): void {
+    const { instance } = this.#kernel.options;
+    const isHandover = this.#transfer?.instance === claim.instance;
+    const cause = isHandover ? 'transferred' : this.#collision ? 'merged' : 'preempted';
+    const wasNull = this.leader === null;
+    if (this.#leading) this.#endTerm(isHandover ? 'transferred' : 'higher-epoch');
+    this.#enter(claim);
+    if (claim.instance !== instance) this.#resignedUntil = Number.NEGATIVE_INFINITY;
+    this.#restamp(claim);
+    this.#publish(wasNull ? 'elected' : cause);
+    this.#updateCandidacy();
+    this.#kernel.settle();
+    this.#evaluateIn(BATCH_MS);
+  }
+
+  /** A new claim is in force: whatever was open about the old one is closed. */
+  #enter(claim: Claim): void {
+    this.#claim = claim;
+    this.#lapsed = false;
+    this.#doubtSince = null;
+    this.#concededAt = null;
+    this.#collision = null;
+    this.#adoptedAt = this.#kernel.now;
+  }
+
+  /** A newcomer does not jump the queue, whatever its clock says (E2). */
+  #restamp(claim: Claim): void {
+    const { options, roster } = this.#kernel;
+    const isDue = options.restampable && !this.#hasRestamped && !this.#hasLed && claim.led;
+    if (!isDue || claim.instance === options.instance) return;
+    this.#hasRestamped = true;
+    let newest = claim.leader.startedAt;
+    for (const { record } of roster.others()) newest = Math.max(newest, record.startedAt);
+    const startedAt = Math.max(roster.self.record.startedAt, newest + 1);
+    if (startedAt !== roster.self.record.startedAt) roster.changeSelf({ startedAt });
+  }
+
+  #mergeFlags(vacated: boolean, led: boolean): void {
+    const claim = this.#claim;
+    if (!claim || claim.instance === this.#kernel.options.instance) return;
+    if (led && !claim.led) {
+      this.#claim = { ...claim, led };
+      this.#restamp(this.#claim);
+    }
+    if (!vacated || claim.vacated) return;
+    this.#claim = { ...claim, led: led || claim.led, vacated };
+    this.#publish('vacated');
+    this.#evaluateIn(0);
+  }
+
+  /** Another member follows this leader. */
+  #followedBy(): void {
+    if (this.#hasLed || !this.#claim) return;
+    this.#hasLed = true;
+    this.#claim = { ...this.#claim, led: true };
+  }
+
+  #meetRival(rival: Claim, probe: { readonly tiebreak: Tiebreak | null } | null): void {
+    if (!this.#leading) return this.#tellLeaderOf(rival);
+    if (rival.vacated) return this.#claimLead(this.#claim?.defends ?? null, 'merged');
+    if (this.#collision?.rival.instance !== rival.instance) {
+      const tiebreak = this.#readTiebreak?.() ?? null;
+      const { now } = this.#kernel;
+      this.#collision = { rival, tiebreak, since: now, toldAt: Number.NEGATIVE_INFINITY };
+    }
+    const collision = this.#collision;
+    collision.rival = rival;
+    if (this.#kernel.now >= collision.toldAt + this.#intervalMs || probe)
+      this.#tellRival(collision);
+    if (probe) this.#decide(collision, probe.tiebreak);
+  }
+
+  #decide(collision: Collision, theirs: Tiebreak | null): void {
+    const own = this.#claim;
+    if (!own || this.#doubtSince !== null) return;
+    const { rival, tiebreak } = collision;
+    const { strategy } = this.#kernel.options;
+    const contenders = [
+      { claim: own, tiebreak },
+      { claim: rival, tiebreak: theirs },
+    ] as const;
+    if (compareContenders(...contenders, strategy) < 0) {
+      const beaten = bestOf(strategy, [rival.leader, rival.defends, own.defends]);
+      const isAbove = beaten && strategy.compare(beaten, this.#own) < 0;
+      return this.#claimLead(isAbove ? beaten : null, 'merged');
+    }
+    this.#collision = null;
+    this.#concededAt = this.#kernel.now;
+    this.#endTerm('higher-epoch');
+    this.#kernel.wake(this.#kernel.now);
+  }
+
+  #tellRival(collision: Collision): void {
+    collision.toldAt = this.#kernel.now;
+    this.#kernel.wake(collision.toldAt + this.#intervalMs);
+    if (!this.#claim) return;
+    const probe = { tiebreak: collision.tiebreak };
+    const message = { ...this.#messageOf(this.#claim), probe };
+    this.#kernel.router.post(collision.rival.instance, message);
+  }
+
+  /** Followers never decide between leaders of one epoch: their leader does (E6). */
+  #tellLeaderOf(rival: Claim): void {
+    const leader = this.leader;
+    if (!leader || this.#kernel.now < this.#rivalToldAt + TEACH_INTERVAL_MS) return;
+    this.#rivalToldAt = this.#kernel.now;
+    this.#kernel.router.post(leader.record.instance, this.#messageOf(rival));
+  }
+
+  #tellTransfer(instance: string): void {
+    this.#kernel.wake(this.#kernel.now + this.#intervalMs);
+    const defends = this.#defended() ?? this.#own;
+    this.#kernel.router.post(instance, { type: 'transfer', epoch: this.epoch, defends });
+  }
+
+  /** Whoever holds an older claim, or another of the same epoch, is told this one (E4). */
+  #teach(from: string, link: Link): void {
+    const message = this.message();
+    if (!message || this.#kernel.now < link.claimSentAt + TEACH_INTERVAL_MS) return;
+    link.claimSentAt = this.#kernel.now;
+    this.#kernel.router.post(from, message);
+  }
+
+  #tellAll(): void {
+    const message = this.message();
+    if (message) this.#kernel.router.broadcast(message);
+  }
+
+  #messageOf(claim: Claim): ClaimMessage {
+    const leader = this.#kernel.roster.get(claim.instance)?.record ?? null;
+    return { type: 'claim', claim, leader: leader?.birth ? leader : null, probe: null };
+  }
+
+  #isPlausible({ claim, leader }: ClaimMessage, link: Link): boolean {
+    const { outbox, options } = this.#kernel;
+    const isForeign = leader && leader.instance !== claim.instance;
+    const isForged = claim.instance === options.instance && claim.epoch > this.epoch;
+    const isJump = link.claimSeen && claim.epoch - this.#epochSeen > EPOCH_JUMP_MAX;
+    if (claim.epoch >= 1 && claim.epoch <= EPOCH_MAX && !isForeign && !isForged && !isJump) {
+      return true;
+    }
+    const rule = isForeign || isForged ? 'E3' : 'E11';
+    outbox.violation(link.peer, rule, `claim of epoch ${claim.epoch}, at ${this.#epochSeen} here`);
+    return false;
+  }
+
+  #vacate(reason: TermEndReason, cause: ChangeReason, defends: Candidate | null = null): void {
+    this.#endTerm(reason);
+    this.#markVacated(defends);
+    this.#publish(cause);
+    this.#evaluateIn(BATCH_MS);
+  }
+
+  #markVacated(defends: Candidate | null): void {
+    if (!this.#claim) return;
+    this.#claim = { ...this.#claim, vacated: true, defends: defends ?? this.#claim.defends };
+    this.#tellAll();
+  }
+
+  #endTerm(reason: TermEndReason): void {
+    this.#leading = false;
+    this.#doubtSince = null;
+    this.#collision = null;
+    this.#kernel.outbox.emit({ type: 'termend', epoch: this.epoch, reason });
+    if (this.#transfer) this.#endTransfer(reason === 'transferred');
+  }
+
+  #endTransfer(ok: boolean): void {
+    this.#transfer = null;
+    this.#kernel.outbox.emit({ type: 'transferdone', ok });
+  }
+
+  #clearDoubt(): void {
+    if (this.#doubtSince === null || this.#kernel.detector.isAmnesty) return;
+    const { answered, asked } = this.#kernel.detector.round(this.#doubtSince);
+    if (answered > 0 || asked === 0) this.#doubtSince = null;
+  }
+
+  #updateCandidacy(): void {
+    const candidate =
+      this.#isWilling &&
+      !this.#isFrozen &&
+      !this.#isLeaving &&
+      !this.#isFloorPending &&
+      this.#resignedUntil === Number.NEGATIVE_INFINITY;
+    const { roster } = this.#kernel;
+    if (candidate === roster.self.record.candidate) return;
+    roster.changeSelf({ candidate });
+    this.#evaluateIn(BATCH_MS);
+  }
+
+  /** Tells of a change of leader or of its epoch, once. */
+  #publish(reason: ChangeReason): void {
+    const leader = this.leader?.member ?? null;
+    const before = this.#told;
+    const isSame = leader?.instance === before.leader?.instance;
+    if (isSame && (leader === null || before.epoch === this.epoch)) return;
+    this.#told = { leader, epoch: this.epoch };
+    const previous = before.leader;
+    this.#kernel.outbox.emit({ type: 'change', leader, epoch: this.epoch, previous, reason });
+  }
+
+  #evaluateIn(delayMs: number): void {
+    this.#evaluateAtTime(this.#kernel.now + delayMs);
+  }
+
+  #evaluateAtTime(at: number): void {
+    this.#evaluateAt = Math.min(this.#evaluateAt, at);
+    this.#kernel.wake(this.#evaluateAt);
+  }
+
+  #defended(): Candidate | null {
+    return bestOf(this.#kernel.options.strategy, [this.#own, this.#claim?.defends ?? null]);
+  }
+
+  get #own(): Candidate {
+    const { id, startedAt } = this.#kernel.roster.self.record;
+    return { id, startedAt };
+  }
+
+  get #intervalMs(): number {
+    return this.#kernel.options.detection.heartbeatIntervalMs;
+  }
+}
+
+/** Verdicts on several members that come together make one decision (E7). */
+const BATCH_MS = 100;
+/** Ineligible after a resignation, and not preempting after a pause: another shall lead (E13). */
+const STAND_BACK_MS = 10_000;
+/** A target that has not claimed by then is not going to. */
+const TRANSFER_MS = 5000;
+/** Answers to stale claims over one link: each ping may carry one. */
+const TEACH_INTERVAL_MS = 200;

@@ -1,0 +1,108 @@
+import { RECORDS_MAX } from './codec.ts';
+import type { Kernel } from './kernel.ts';
+import type { Link } from './links.ts';
+import type { HelloMessage, RefuseMessage } from './message.ts';
+import { compareText, type MemberRecord } from './record.ts';
+
+/** The first exchange on a link: who is there, under which rules, and what each side knows. */
+export class Greeting {
+  readonly #kernel: Kernel;
+
+  constructor(kernel: Kernel) {
+    this.#kernel = kernel;
+  }
+
+  send(link: Link): void {
+    const { outbox, options, roster, election } = this.#kernel;
+    const [first, ...rest] = chunks(roster.records());
+    outbox.send(link.peer, {
+      type: 'hello',
+      fingerprint: options.fingerprint,
+      known: link.instance !== null,
+      self: roster.self.record,
+      records: first ?? [],
+      claim: election.claim,
+    });
+    for (const records of rest) outbox.send(link.peer, { type: 'records', records });
+  }
+
+  receive(hello: HelloMessage, link: Link): void {
+    const { links, roster, election, detector, options, outbox } = this.#kernel;
+    const { self } = hello;
+    if (self.instance === options.instance || (link.instance ?? self.instance) !== self.instance) {
+      return outbox.violation(link.peer, 'M1', `hello of instance ${self.instance}`);
+    }
+    if (hello.fingerprint !== options.fingerprint) return this.#mismatch(hello, link);
+    if (self.id === options.id) return this.#duplicate(self, link);
+    const isFirst = link.instance === null;
+    if (isFirst) links.bind(link, self.instance);
+    link.known ||= hello.known;
+    for (const record of [self, ...hello.records]) roster.seeBirth(record.birth);
+    if (roster.beBorn()) roster.announceSelf();
+    for (const record of [...hello.records, self]) roster.merge(record, link);
+    detector.heard(self.instance);
+    detector.linked(self.instance);
+    if (!hello.known || isFirst) this.send(link);
+    if (hello.claim) {
+      const message = { type: 'claim', claim: hello.claim, leader: null, probe: null } as const;
+      election.receive(message, self.instance, link);
+    }
+  }
+
+  refused({ code }: RefuseMessage, link: Link): void {
+    link.refused = true;
+    this.#kernel.fail(code, REFUSALS[code]);
+  }
+
+  /** Tells a peer with another roster all of it, at most once an interval. */
+  reconcile(digest: number, link: Link): void {
+    const { roster, now, options, outbox } = this.#kernel;
+    if (digest === roster.digest >>> 0) return;
+    if (now < link.recordsSentAt + options.detection.heartbeatIntervalMs) return;
+    link.recordsSentAt = now;
+    for (const records of chunks(roster.records())) {
+      outbox.send(link.peer, { type: 'records', records });
+    }
+  }
+
+  /** Two rules in one cluster would depose each other for ever: the smaller side goes (E12). */
+  #mismatch(hello: HelloMessage, link: Link): void {
+    const { roster, options } = this.#kernel;
+    const theirs = hello.records.filter(({ status }) => status === 'alive').length;
+    const order =
+      roster.size - Math.max(theirs, 1) || compareText(hello.self.instance, options.instance);
+    const detail = `election "${hello.fingerprint}", here "${options.fingerprint}"`;
+    if (order > 0) return this.#refuse(link, 'election-mismatch', 'E12', detail);
+    this.#kernel.fail('election-mismatch', `the cluster uses ${detail}`);
+  }
+
+  /** The other end of this link lives under this node's id: the later born goes (M1). */
+  #duplicate(other: MemberRecord, link: Link): void {
+    const { record } = this.#kernel.roster.self;
+    const order =
+      (record.birth || Number.MAX_SAFE_INTEGER) - (other.birth || Number.MAX_SAFE_INTEGER) ||
+      compareText(record.instance, other.instance);
+    const detail = `id "${record.id}" is used by another living node`;
+    if (order < 0) return this.#refuse(link, 'duplicate-id', 'M1', detail);
+    this.#kernel.fail('duplicate-id', detail);
+  }
+
+  #refuse(link: Link, code: RefuseMessage['code'], rule: string, detail: string): void {
+    this.#kernel.outbox.send(link.peer, { type: 'refuse', code });
+    link.refused = true;
+    this.#kernel.outbox.violation(link.peer, rule, detail);
+  }
+}
+
+const REFUSALS = {
+  'duplicate-id': 'another living node uses this id',
+  'election-mismatch': 'the cluster elects by another rule',
+} as const;
+
+function chunks(records: readonly MemberRecord[]): MemberRecord[][] {
+  const parts: MemberRecord[][] = [];
+  for (let i = 0; i < records.length; i += RECORDS_MAX) {
+    parts.push(records.slice(i, i + RECORDS_MAX));
+  }
+  return parts;
+}

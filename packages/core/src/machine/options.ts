@@ -1,0 +1,29 @@
+import type { Strategy } from './strategy.ts';
+
+/** How failure is detected; all in milliseconds. */
+export interface Detection {
+  /** Between two pings of one link. */
+  readonly heartbeatIntervalMs: number;
+  /** From suspicion to eviction, and the longest that a silent leader keeps the lead. */
+  readonly suspicionMs: number;
+  /** From suspicion to loss of the lead when every expected watcher confirms. */
+  readonly leaderSuspicionMinMs: number;
+}
+
+export interface MachineOptions {
+  readonly id: string;
+  readonly instance: string;
+  readonly startedAt: number;
+  /** `false` when `startedAt` was given or is 0, or seniority is by wall clock: never restamped. */
+  readonly restampable: boolean;
+  readonly meta?: unknown;
+  readonly strategy: Strategy;
+  /** Name of mode, strategy and seniority; nodes that differ in it refuse each other (E12). */
+  readonly fingerprint: string;
+  readonly detection: Detection;
+  readonly joinGraceMs: number;
+  /** Ineligible until `setFloor` is called (E11). */
+  readonly floorPending: boolean;
+  readonly random: () => number;
+  readonly now: number;
+}

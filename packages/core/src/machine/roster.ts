@@ -1,0 +1,361 @@
+import type { LeaveReason } from './effect.ts';
+import type { Kernel } from './kernel.ts';
+import { isUsable, type Link } from './links.ts';
+import type { Member } from './member.ts';
+import {
+  compareDuplicates,
+  compareRecords,
+  compareText,
+  hashRecord,
+  type MemberRecord,
+} from './record.ts';
+import { Watch } from './watch.ts';
+
+/** A member of the roster and this node's judgement of it. */
+export interface Entry {
+  record: MemberRecord;
+  member: Member;
+  /** When anything of it was last heard, over any path. */
+  heardAt: number;
+  /** Pings it over other members while no direct link answers. */
+  readonly probe: Watch;
+  /** Link over which it was last heard through a relay. */
+  via: string | null;
+  suspectedAt: number | null;
+  /** Who else hears nothing of it, and whether they saw its link close cleanly. */
+  readonly accusers: Map<string, { readonly closed: boolean }>;
+  /** When its last link closed cleanly, until it is heard again. */
+  closedAt: number | null;
+  /** What the signaling server sees of it; never proof (M5). */
+  witness: 'away' | 'present' | null;
+}
+
+interface Contest {
+  readonly challenger: MemberRecord;
+  readonly startedAt: number;
+}
+
+/** Who is in the cluster: one entry an id, tombstones for the dead, contests for doubled ids. */
+export class Roster {
+  readonly self: Entry;
+  readonly #kernel: Kernel;
+  readonly #byId = new Map<string, Entry>();
+  readonly #byInstance = new Map<string, Entry>();
+  readonly #tombstones = new Map<string, { readonly record: MemberRecord; readonly at: number }>();
+  readonly #contests = new Map<string, Contest>();
+  #members: readonly Member[] | null = null;
+  #birthSeen = 0;
+  #digest = 0;
+
+  constructor(kernel: Kernel) {
+    this.#kernel = kernel;
+    const { id, instance, startedAt, meta, now, floorPending } = kernel.options;
+    this.self = this.#entry(
+      {
+        id,
+        instance,
+        birth: 0,
+        incarnation: 1,
+        startedAt,
+        status: 'alive',
+        candidate: !floorPending,
+        hidden: false,
+        meta: meta === undefined ? '' : JSON.stringify(meta),
+      },
+      now,
+    );
+    this.#store(this.self);
+  }
+
+  /** Everybody, this node included; sorted, frozen, the same array until something changes. */
+  get members(): readonly Member[] {
+    this.#members ??= Object.freeze(
+      [...this.#byId.values()].map((entry) => entry.member).sort((a, b) => compareText(a.id, b.id)),
+    );
+    return this.#members;
+  }
+
+  /** XOR of the records' hashes: equal rosters have equal digests, whatever the order. */
+  get digest(): number {
+    return this.#digest;
+  }
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  get(instance: string): Entry | undefined {
+    return this.#byInstance.get(instance);
+  }
+
+  byId(id: string): Entry | undefined {
+    return this.#byId.get(id);
+  }
+
+  *others(): IterableIterator<Entry> {
+    for (const entry of this.#byId.values()) if (entry !== this.self) yield entry;
+  }
+
+  /** Living members beside `self` and `except` that are not suspected: who could confirm. */
+  watchers(except: Entry): Entry[] {
+    const all = [...this.others()];
+    return all.filter((entry) => entry !== except && entry.suspectedAt === null);
+  }
+
+  /** Every record to tell a peer that differs: the living, and the newest dead. */
+  records(): MemberRecord[] {
+    const living = [...this.#byId.values()].map((entry) => entry.record);
+    const dead = [...this.#tombstones.values()].slice(-TOMBSTONES_TOLD).map(({ record }) => record);
+    return [...living.filter((record) => record.birth > 0), ...dead];
+  }
+
+  tombstone(instance: string): MemberRecord | undefined {
+    return this.#tombstones.get(instance)?.record;
+  }
+
+  seeBirth(birth: number): void {
+    this.#birthSeen = Math.max(this.#birthSeen, birth);
+  }
+
+  /** Gives this node its birth, once: after everything it has seen (M1). True the first time. */
+  beBorn(): boolean {
+    if (this.self.record.birth > 0) return false;
+    this.#replace(this.self, { ...this.self.record, birth: this.#birthSeen + 1 });
+    return true;
+  }
+
+  /** Changes this node's own record: a new incarnation, told to all (M3). */
+  changeSelf(patch: Partial<MemberRecord>): void {
+    const { record } = this.self;
+    const incarnation = Math.max(record.incarnation, patch.incarnation ?? 0) + 1;
+    this.#replace(this.self, { ...record, ...patch, incarnation });
+    if (record.birth > 0) this.announceSelf();
+  }
+
+  announceSelf(): void {
+    this.#kernel.router.broadcast({ type: 'records', records: [this.self.record] });
+  }
+
+  /** Takes a record in, as it came over `link`. Total: any record, in any order, any number of times. */
+  merge(record: MemberRecord, link: Link | null): void {
+    if (record.birth === 0) return;
+    this.seeBirth(record.birth);
+    if (record.instance === this.self.record.instance) return this.#mergeSelf(record, link);
+    if (record.id === this.self.record.id) return;
+    const known = this.#byInstance.get(record.instance)?.record ?? this.tombstone(record.instance);
+    if (known && compareRecords(record, known) <= 0) {
+      if (record.status === 'alive' && record.incarnation < known.incarnation)
+        this.#teach(link, known);
+      if (record.status === 'alive' && known.status !== 'alive') this.#teach(link, known);
+      return;
+    }
+    const entry = this.#byInstance.get(record.instance);
+    if (entry) this.#mergeKnown(entry, record);
+    else if (record.status === 'alive') this.#admit(record, link);
+    else this.#bury(record);
+  }
+
+  /** Ends a membership; the instance is remembered so that stale words do not revive it. */
+  remove(entry: Entry, reason: LeaveReason): void {
+    const status = reason === 'leave' ? 'left' : reason === 'replaced' ? 'replaced' : 'dead';
+    this.#byId.delete(entry.record.id);
+    this.#byInstance.delete(entry.record.instance);
+    this.#digest ^= hashRecord(entry.record);
+    this.#members = null;
+    this.#bury({ ...entry.record, status });
+    // An evicted instance may come back, and its numbers go on; a final one never does.
+    if (status !== 'dead') this.#kernel.channels.forget(entry.record.instance);
+    this.#kernel.outbox.emit({ type: 'memberleave', member: entry.member, reason });
+    this.#kernel.election.rosterChanged(reason);
+  }
+
+  /** Brings the public view of an entry up to date and tells what changed of it. */
+  refresh(entry: Entry, event?: 'membersuspect' | 'memberalive' | 'memberupdate'): void {
+    const before = entry.member;
+    const member = this.#view(entry);
+    if (!event && before.link === member.link) return;
+    entry.member = member;
+    this.#members = null;
+    if (before.link !== member.link) this.#kernel.outbox.emit({ type: 'linkchange', member });
+    if (event) this.#kernel.outbox.emit({ type: event, member });
+  }
+
+  /** Settles the contests that are due; gives the time of the next one. */
+  pollContests(now: number): number {
+    let due = Number.POSITIVE_INFINITY;
+    for (const [id, contest] of this.#contests) {
+      const old = this.#byId.get(id);
+      if (!old || this.#hasAnswered(old, contest.startedAt)) this.#settle(id, contest, old);
+      else if (now >= contest.startedAt + REPLACE_AFTER_MS) this.#replaceBy(id, contest, old);
+      else due = Math.min(due, contest.startedAt + REPLACE_AFTER_MS);
+    }
+    return due;
+  }
+
+  /** Drops tombstones that nobody can need any more. */
+  sweep(now: number): void {
+    for (const [instance, { at }] of this.#tombstones) {
+      if (now - at < TOMBSTONE_MS && this.#tombstones.size <= TOMBSTONES_MAX) break;
+      this.#tombstones.delete(instance);
+      this.#kernel.channels.forget(instance);
+    }
+  }
+
+  #mergeSelf(record: MemberRecord, link: Link | null): void {
+    const own = this.self.record;
+    if (record.status === 'replaced') {
+      return this.#kernel.fail('duplicate-id', `another instance of id "${own.id}" took its place`);
+    }
+    if (record.status === 'left' || compareRecords(record, own) <= 0) return;
+    if (record.incarnation - own.incarnation > INCARNATION_JUMP_MAX) {
+      const detail = `incarnation ${record.incarnation} of this node, which is at ${own.incarnation}`;
+      return this.#kernel.outbox.violation(link?.peer ?? '', 'M3', detail);
+    }
+    this.changeSelf({ incarnation: record.incarnation });
+  }
+
+  #mergeKnown(entry: Entry, record: MemberRecord): void {
+    if (record.status === 'left' || record.status === 'replaced') {
+      return this.remove(entry, record.status === 'left' ? 'leave' : 'replaced');
+    }
+    // Whom this node or a neighbour hears is not dead: it is told, so that it can outbid (M8).
+    if (record.status === 'dead') {
+      this.#kernel.router.post(entry.record.instance, { type: 'records', records: [record] });
+      return;
+    }
+    const before = entry.record;
+    this.#replace(entry, record);
+    this.#kernel.detector.heard(entry.record.instance);
+    if (isSameToUsers(before, record)) return;
+    this.refresh(entry, 'memberupdate');
+    this.#kernel.election.rosterChanged('update');
+  }
+
+  #admit(record: MemberRecord, link: Link | null): void {
+    const old = this.#byId.get(record.id);
+    if (old) return this.#contest(old, record);
+    if (this.#byId.size >= MEMBERS_MAX) {
+      return this.#kernel.outbox.violation(
+        link?.peer ?? '',
+        'M11',
+        `more than ${MEMBERS_MAX} members`,
+      );
+    }
+    this.#tombstones.delete(record.instance);
+    const entry = this.#entry(record, this.#kernel.now);
+    this.#store(entry);
+    this.#kernel.outbox.emit({ type: 'memberjoin', member: entry.member });
+    this.#kernel.election.rosterChanged('join');
+  }
+
+  /** Two instances of one id: the old one is asked whether it still lives (M1). */
+  #contest(old: Entry, challenger: MemberRecord): void {
+    if (this.#contests.has(challenger.id) || this.#contests.size >= CONTESTS_MAX) return;
+    this.#contests.set(challenger.id, { challenger, startedAt: this.#kernel.now });
+    for (const link of this.#kernel.links.of(old.record.instance)) this.#kernel.detector.ping(link);
+  }
+
+  #hasAnswered(entry: Entry, since: number): boolean {
+    const links = this.#kernel.links.of(entry.record.instance);
+    return links.some((link) => link.watch.answeredSentAt >= since);
+  }
+
+  /** Both live, or the old one is gone already. */
+  #settle(id: string, { challenger }: Contest, old: Entry | undefined): void {
+    this.#contests.delete(id);
+    if (!old) return this.merge(challenger, null);
+    const stays = compareDuplicates(old.record, challenger) < 0 ? old.record : challenger;
+    const goes = stays === challenger ? old.record : challenger;
+    for (const link of this.#kernel.links.of(goes.instance)) {
+      this.#kernel.outbox.send(link.peer, { type: 'refuse', code: 'duplicate-id' });
+    }
+    if (goes === challenger) return this.#bury({ ...challenger, status: 'replaced' });
+    this.remove(old, 'replaced');
+    this.merge(challenger, null);
+  }
+
+  #replaceBy(id: string, { challenger }: Contest, old: Entry): void {
+    this.#contests.delete(id);
+    this.remove(old, 'replaced');
+    this.merge(challenger, null);
+  }
+
+  /** Whoever speaks of an outdated record is told the newer one, at most once an interval. */
+  #teach(link: Link | null, known: MemberRecord): void {
+    if (!link) return;
+    this.#kernel.outbox.send(link.peer, { type: 'records', records: [known] });
+  }
+
+  #bury(record: MemberRecord): void {
+    this.#tombstones.delete(record.instance);
+    this.#tombstones.set(record.instance, { record, at: this.#kernel.now });
+    this.sweep(this.#kernel.now);
+  }
+
+  #store(entry: Entry): void {
+    this.#byId.set(entry.record.id, entry);
+    this.#byInstance.set(entry.record.instance, entry);
+    this.#digest ^= hashRecord(entry.record);
+    this.#members = null;
+  }
+
+  #replace(entry: Entry, record: MemberRecord): void {
+    this.#digest ^= hashRecord(entry.record) ^ hashRecord(record);
+    entry.record = record;
+    entry.member = this.#view(entry);
+    this.#members = null;
+  }
+
+  #entry(record: MemberRecord, now: number): Entry {
+    const entry = {
+      record,
+      heardAt: now,
+      probe: new Watch(now),
+      via: null,
+      suspectedAt: null,
+      accusers: new Map(),
+      closedAt: null,
+      witness: null,
+    } as Omit<Entry, 'member'> as Entry;
+    entry.member = this.#view(entry);
+    return entry;
+  }
+
+  #view(entry: Entry): Member {
+    const { record } = entry;
+    const isSelf = record.instance === this.#kernel.options.instance;
+    const isDirect = this.#kernel.links.of(record.instance).some(isUsable);
+    return Object.freeze({
+      id: record.id,
+      instance: record.instance,
+      incarnation: record.incarnation,
+      startedAt: record.startedAt,
+      status: entry.suspectedAt === null ? 'alive' : 'suspect',
+      link: isSelf ? 'self' : isDirect ? 'direct' : 'relayed',
+      visibility: record.hidden ? 'hidden' : 'visible',
+      ...(record.meta === '' ? {} : { meta: JSON.parse(record.meta) as unknown }),
+    });
+  }
+}
+
+function isSameToUsers(a: MemberRecord, b: MemberRecord): boolean {
+  return (
+    a.startedAt === b.startedAt &&
+    a.candidate === b.candidate &&
+    a.hidden === b.hidden &&
+    a.meta === b.meta
+  );
+}
+
+/** Above it a mesh of browsers has long ceased to work; a bound on hostile rosters (M11). */
+export const MEMBERS_MAX = 1024;
+/** Of the dead that are remembered, and how long: no gossip of them is older (M8). */
+export const TOMBSTONES_MAX = 1024;
+const TOMBSTONE_MS = 3_600_000;
+/** The newest dead, told with the roster; older ones are told when somebody names them alive. */
+const TOMBSTONES_TOLD = 64;
+/** Silence of an old instance that makes the new one its replacement (M1). */
+const REPLACE_AFTER_MS = 1000;
+const CONTESTS_MAX = 64;
+/** A larger step of one's own incarnation is no refutation but an attack. */
+const INCARNATION_JUMP_MAX = 2 ** 20;

@@ -1,0 +1,55 @@
+/**
+ * Knows this node's own pauses: a gap between two inputs of any kind, longer than the timers' grid
+ * allows, is ours and not the others' silence (M9).
+ */
+export class Stall {
+  readonly #limitMs: number;
+  #lastInputAt: number;
+  #lastTimerAt: number;
+  #gridsMs: number[] = [];
+
+  constructor(heartbeatIntervalMs: number, now: number) {
+    this.#limitMs = Math.max(2 * heartbeatIntervalMs, LIMIT_MIN_MS);
+    this.#lastInputAt = now;
+    this.#lastTimerAt = now;
+  }
+
+  /** Whether a read at `now` comes after a gap that no input has told of yet. */
+  isOverdue(now: number): boolean {
+    return now - this.#lastInputAt > this.limitMs;
+  }
+
+  /** The longest gap that is not a stall. */
+  get limitMs(): number {
+    return Math.max(this.#limitMs, GRID_SLACK * this.#gridMs);
+  }
+
+  /** Notes an input; gives the length of the gap before it when that was a stall, else 0. */
+  input(now: number): number {
+    const gap = now - this.#lastInputAt;
+    const stalled = gap > this.limitMs;
+    this.#lastInputAt = now;
+    return stalled ? gap : 0;
+  }
+
+  /** Notes when a timer came, `lateMs` after it was due: hidden tabs get theirs on a coarse grid. */
+  timer(now: number, lateMs: number): void {
+    const spacing = now - this.#lastTimerAt;
+    this.#lastTimerAt = now;
+    this.#gridsMs.push(lateMs > LATE_MS ? spacing : 0);
+    if (this.#gridsMs.length > GRID_SAMPLES) this.#gridsMs.shift();
+  }
+
+  /** The spacing that the last timers all kept to: one late timer alone is no grid. */
+  get #gridMs(): number {
+    return this.#gridsMs.length < GRID_SAMPLES ? 0 : Math.min(...this.#gridsMs);
+  }
+}
+
+/** Shorter gaps are ordinary scheduling (M9). */
+const LIMIT_MIN_MS = 1000;
+/** Timers later than this are throttled, not merely busy. */
+const LATE_MS = 250;
+const GRID_SAMPLES = 3;
+/** Chained timers on a grid may skip one slot by alignment; half a slot more is measured slack. */
+const GRID_SLACK = 1.5;

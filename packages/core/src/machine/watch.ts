@@ -1,0 +1,96 @@
+/**
+ * Measures the answers to this node's pings over one path: when to ping, how long an answer may
+ * take, how many in a row were missed. Knows nothing of what travels.
+ */
+export class Watch {
+  /** Answers missed in a row. */
+  misses = 0;
+  /** Send time of the last ping that was answered. */
+  answeredSentAt = Number.NEGATIVE_INFINITY;
+  /** Smoothed round trip, `undefined` before the first answer. */
+  rttMs: number | undefined;
+
+  #nextPingAt: number;
+  #pending: { sequence: number; at: number } | null = null;
+  #variationMs = 0;
+
+  constructor(firstPingAt: number) {
+    this.#nextPingAt = firstPingAt;
+  }
+
+  /** When `poll` has something to do. */
+  get dueAt(): number {
+    if (!this.#pending) return this.#nextPingAt;
+    return Math.min(this.#pending.at + this.timeoutMs, this.#nextPingAt);
+  }
+
+  /** Counts a miss that is due; true when a ping should go out now. */
+  poll(now: number): boolean {
+    if (this.#pending && now >= this.#pending.at + this.timeoutMs) {
+      this.#pending = null;
+      this.misses++;
+      // A burst after a miss tells loss from silence in a second instead of three.
+      const spacingMs = Math.max(BURST_SPACING_MIN_MS, this.timeoutMs / 2);
+      if (this.misses < MISSES_MAX) this.#nextPingAt = Math.min(this.#nextPingAt, now + spacingMs);
+    }
+    return now >= this.#nextPingAt;
+  }
+
+  sent(sequence: number, now: number, intervalMs: number): void {
+    // A late timer must not forget an unanswered ping: it has been missed.
+    if (this.#pending) this.misses++;
+    this.#pending = { sequence, at: now };
+    this.#nextPingAt = now + intervalMs;
+  }
+
+  /** Takes an answer; false when it answers nothing that was asked. */
+  answered(sequence: number, now: number): boolean {
+    if (this.#pending?.sequence !== sequence) return false;
+    this.answeredSentAt = this.#pending.at;
+    this.#learn(now - this.#pending.at);
+    this.#pending = null;
+    this.misses = 0;
+    return true;
+  }
+
+  /** Forgets what is half counted and asks again at once: after a stall, or a hint. */
+  restart(now: number): void {
+    this.#pending = null;
+    this.misses = 0;
+    this.#nextPingAt = now;
+  }
+
+  /** Asks again at once without forgetting misses. */
+  hurry(now: number): void {
+    this.#nextPingAt = Math.min(this.#nextPingAt, now);
+  }
+
+  /** How long an answer may take: RFC 6298's estimate inside fixed bounds. */
+  get timeoutMs(): number {
+    if (this.rttMs === undefined) return TIMEOUT_INITIAL_MS;
+    const estimate = this.rttMs + 4 * this.#variationMs;
+    return Math.min(Math.max(estimate, TIMEOUT_MIN_MS), TIMEOUT_MAX_MS);
+  }
+
+  #learn(sampleMs: number): void {
+    if (this.rttMs === undefined) {
+      this.rttMs = sampleMs;
+      this.#variationMs = sampleMs / 2;
+      return;
+    }
+    const error = Math.abs(this.rttMs - sampleMs);
+    this.#variationMs += (error - this.#variationMs) / 4;
+    this.rttMs += (sampleMs - this.rttMs) / 8;
+  }
+}
+
+/** So many misses in a row make a path quiet (M5). */
+export const MISSES_MAX = 3;
+/** Below it a browser's event loop looks like loss. */
+const TIMEOUT_MIN_MS = 250;
+/** Above it a member would be suspected later than its silence allows (M5: 1.5 s). */
+export const TIMEOUT_MAX_MS = 1500;
+/** Before the first answer: generous for a mobile network. */
+const TIMEOUT_INITIAL_MS = 750;
+/** Closer re-pings would meet the same burst of loss. */
+const BURST_SPACING_MIN_MS = 200;
