@@ -1,5 +1,5 @@
 import type { Hint, Lane, SendResult, TransportHandler } from '@doyen/core';
-import { Attempt } from './attempt.ts';
+import { Attempt, type AttemptOptions } from './attempt.ts';
 import { Backoff } from './backoff.ts';
 import type { Link, LinkEvents } from './link.ts';
 import { parseObject, type Signal } from './signal.ts';
@@ -188,8 +188,15 @@ export class Contact {
 
   #begin(id: string, route: string): Attempt {
     clearTimeout(this.#retry);
-    const { self, post } = this.#host;
-    const options = { id, route, isOffer: this.#offers, self, other: this.instance, post };
+    const host = this.#host;
+    const options: AttemptOptions = {
+      id,
+      route,
+      isOffer: this.#offers,
+      self: host.self,
+      other: this.instance,
+      post: (to, signal) => host.post(to, signal),
+    };
     const attempt: Attempt = new Attempt(options, (signal) => {
       const key = this.#host.mintKey();
       return this.#host.connect(this.#offers, {
