@@ -5,7 +5,11 @@ export default defineConfig({
   resolve: { conditions: ['doyen-source'] },
   ssr: { resolve: { conditions: ['doyen-source'] } },
   test: {
-    include: ['packages/*/test/**/*.test.ts', 'scripts/test/**/*.test.ts'],
+    include: [
+      'packages/*/test/**/*.test.ts',
+      'scripts/test/**/*.test.ts',
+      'demo/test/**/*.test.ts',
+    ],
     // Native WebRTC for Node crashes in worker threads; child processes are safe.
     pool: 'forks',
     maxWorkers: 2,

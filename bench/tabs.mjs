@@ -1,6 +1,6 @@
 import { chromium } from 'playwright-core';
 import { CHROMIUM_ADVICE, ensureChromium } from '../scripts/chromium.mjs';
-import { startDemo } from './demo-server.mjs';
+import { startSite } from './demo-site.mjs';
 import { spread, table } from './statistics.mjs';
 
 const CHROMIUM_ARGS = [
@@ -22,27 +22,27 @@ export async function run({ isSmoke }) {
   const executablePath = await ensureChromium();
   if (!executablePath) throw new Error(CHROMIUM_ADVICE);
   const browser = await chromium.launch({ executablePath, args: CHROMIUM_ARGS });
-  const demo = await startDemo();
+  const site = await startSite();
   try {
     const sizes = isSmoke ? [2] : [2, 4, 8];
     const runs = isSmoke ? 1 : 5;
     const rows = [];
-    for (const size of sizes) rows.push(await figures({ browser, url: demo.url, size, runs }));
+    for (const size of sizes) rows.push(await figures({ browser, site, size, runs }));
     console.log(`Median of ${runs} (least–most), in milliseconds.\n`);
     table(['tabs', 'join to full mesh', 'leader’s page closes', 'leader’s renderer crashes'], rows);
     console.log(`\nChromium ${browser.version()}`);
   } finally {
     await browser.close();
-    await demo.close();
+    await site.close();
   }
 }
 
-async function figures({ browser, url, size, runs }) {
+async function figures({ browser, site, size, runs }) {
   const joins = [];
   const closes = [];
   const crashes = [];
   for (let run = 0; run < runs; run += 1) {
-    const tabs = new Tabs(browser, url, size);
+    const tabs = new Tabs(browser, site.url(`bench-${size}-${run}`), size);
     joins.push(await tabs.open());
     closes.push(await tabs.failover(closePage));
     await tabs.refill();
@@ -91,6 +91,7 @@ class Tabs {
     const acted = Date.now();
     await act(victim);
     const toldAt = await Promise.all(changes);
+    await victim.context().close();
     return Math.max(...toldAt) - acted;
   }
 
