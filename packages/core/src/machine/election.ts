@@ -54,7 +54,8 @@ export class Election {
   /** Until when this node does not preempt: it has just lost a term by its own pause. */
   #standBackUntil = Number.NEGATIVE_INFINITY;
   #hasLed = false;
-  #hasRestamped = false;
+  /** A claim of another node has been seen. */
+  #hasMet = false;
   #told: { readonly leader: Member | null; readonly epoch: number } = { leader: null, epoch: 0 };
   #readTiebreak: (() => Tiebreak | null) | null = null;
   /** Nobody claims before the node has met the cluster, or knows that it is alone (E9). */
@@ -388,7 +389,7 @@ export class Election {
     if (this.#leading) this.#endTerm(isHandover ? 'transferred' : 'higher-epoch');
     this.#enter(claim);
     if (claim.instance !== instance) this.#resignedUntil = Number.NEGATIVE_INFINITY;
-    this.#restamp(claim);
+    this.#meet(claim);
     this.#publish(wasNull ? 'elected' : cause);
     this.#updateCandidacy();
     this.#kernel.settle();
@@ -405,12 +406,15 @@ export class Election {
     this.#adoptedAt = this.#kernel.now;
   }
 
-  /** A newcomer does not jump the queue, whatever its clock says (E2). */
-  #restamp(claim: Claim): void {
+  /**
+   * A newcomer does not jump the queue, whatever its clock says (E2). Only the first claim of another
+   * counts: later ones would cost those who have long followed their seniority.
+   */
+  #meet(claim: Claim): void {
     const { options, roster } = this.#kernel;
-    const isDue = options.restampable && !this.#hasRestamped && !this.#hasLed && claim.led;
-    if (!isDue || claim.instance === options.instance) return;
-    this.#hasRestamped = true;
+    if (this.#hasMet || claim.instance === options.instance) return;
+    this.#hasMet = true;
+    if (!options.restampable || this.#hasLed || !claim.led) return;
     let newest = claim.leader.startedAt;
     for (const { record } of roster.others()) newest = Math.max(newest, record.startedAt);
     const startedAt = Math.max(roster.self.record.startedAt, newest + 1);
@@ -420,10 +424,7 @@ export class Election {
   #mergeFlags(vacated: boolean, led: boolean): void {
     const claim = this.#claim;
     if (!claim || claim.instance === this.#kernel.options.instance) return;
-    if (led && !claim.led) {
-      this.#claim = { ...claim, led };
-      this.#restamp(this.#claim);
-    }
+    if (led && !claim.led) this.#claim = { ...claim, led };
     if (!vacated || claim.vacated) return;
     this.#claim = { ...claim, led: led || claim.led, vacated };
     this.#publish('vacated');
@@ -439,6 +440,7 @@ export class Election {
 
   #meetRival(rival: Claim, probe: { readonly tiebreak: Tiebreak | null } | null): void {
     if (!this.#leading) return this.#tellLeaderOf(rival);
+    this.#meet(rival);
     if (rival.vacated) return this.#claimLead(this.#claim?.defends ?? null, 'merged');
     if (this.#collision?.rival.instance !== rival.instance) {
       const tiebreak = this.#readTiebreak?.() ?? null;
