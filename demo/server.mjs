@@ -6,6 +6,9 @@ import { createServer, preview } from 'vite';
 
 const root = path.dirname(fileURLToPath(import.meta.url));
 
+/** Many tabs of one machine are the usual case here, and they count as one address. */
+const LIMITS = { joinsPerIpPerMin: 1_000, socketsPerIpMax: 256 };
+
 /**
  * @typedef {object} DemoServer
  * @property {number} port
@@ -73,7 +76,7 @@ async function developmentSite(port) {
 class SwitchableSignaling {
   /** @type {import('node:http').Server | null} */
   #server = null;
-  #signaling = createSignalingServer();
+  #signaling = createSignalingServer({ limits: LIMITS });
 
   /** @param {import('node:http').Server} server */
   attach(server) {
@@ -90,7 +93,7 @@ class SwitchableSignaling {
   }
 
   start() {
-    this.#signaling = createSignalingServer();
+    this.#signaling = createSignalingServer({ limits: LIMITS });
     if (this.#server) this.#signaling.attach(this.#server);
   }
 

@@ -149,9 +149,9 @@ export class Coordinator {
     }
     if (!fits || epoch !== this.#options.epoch) return;
     this.#assignments.finish(tile);
-    if (checkpoint.has(tile)) return checkpoint.countAttempt(tile);
     const record = { id: tile, epoch, by: from, computed: checkpoint.computed(tile) + 1 };
-    if (checkpoint.accept(record, pixels)) this.#sendTile(null, tile);
+    if (checkpoint.has(tile)) checkpoint.countAttempt(tile);
+    else if (checkpoint.accept(record, pixels)) this.#sendTile(null, tile);
   }
 
   #takeInventory(from: string, message: MemberMessage & { type: 'inventory' }): void {
