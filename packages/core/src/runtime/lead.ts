@@ -26,7 +26,9 @@ export class Lead {
   readonly #hooks: LeadHooks;
   /** Set once the call is to end as soon as no work runs. */
   #ending: { readonly rejection?: { readonly error: unknown } } | null = null;
+  /** The latest term; its signal is live until it ends, also when the work has returned. */
   #term: LeadTerm | null = null;
+  #isRunning = false;
   #next: LeadTerm | null = null;
   #finishedEpoch = 0;
   #hasOverrun = false;
@@ -43,8 +45,8 @@ export class Lead {
   /** Runs the work in `term`, after the work of the term before, unless it is done in this one. */
   begin(term: LeadTerm): void {
     if (this.#ending || term.epoch === this.#finishedEpoch) return;
-    if (!this.#term) void this.#run(term);
-    else if (this.#term.signal.aborted) this.#next = term;
+    if (!this.#isRunning) void this.#run(term);
+    else if (this.#term?.signal.aborted) this.#next = term;
   }
 
   /** The term is over: the work is told, and has `drainMs` to come to its end. */
@@ -52,13 +54,15 @@ export class Lead {
     this.#next?.end(reason);
     if (!this.#term || this.#term.signal.aborted) return;
     const { epoch } = this.#term;
-    this.#cancelOverrun = this.#hooks.host.timer(() => this.#overrun(epoch), this.#drainMs);
+    if (this.#isRunning) {
+      this.#cancelOverrun = this.#hooks.host.timer(() => this.#overrun(epoch), this.#drainMs);
+    }
     this.#term.end(reason);
   }
 
   /** Resolves when the work of an ended term has settled or overrun; `null` when none is awaited. */
   drained(): Promise<void> | null {
-    if (!this.#term || this.#hasOverrun) return null;
+    if (!this.#isRunning || this.#hasOverrun) return null;
     return new Promise((resolve) => this.#drained.push(resolve));
   }
 
@@ -67,11 +71,12 @@ export class Lead {
     if (this.#ending) return;
     this.#ending = rejection ? { rejection } : {};
     this.interrupt(reason);
-    if (!this.#term) this.#end();
+    if (!this.#isRunning) this.#end();
   }
 
   async #run(term: LeadTerm): Promise<void> {
     this.#term = term;
+    this.#isRunning = true;
     this.#hasOverrun = false;
     let hasFailed = false;
     try {
@@ -82,7 +87,7 @@ export class Lead {
       // An abort by the caller stays the reason of the rejection.
       if (hasFailed && !this.#ending?.rejection) this.#ending = { rejection: { error } };
     }
-    this.#term = null;
+    this.#isRunning = false;
     this.#cancelOverrun();
     this.#tellDrained();
     if (hasFailed) this.#hooks.failed();
