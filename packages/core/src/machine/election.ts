@@ -203,8 +203,10 @@ export class Election {
     if (!claim || summary.epoch > claim.epoch) return;
     const isSame = summary.epoch === claim.epoch && summary.leader === claim.instance;
     if (!isSame) return this.#teach(from, link);
+    if (claim.vacated && !summary.vacated) this.#teach(from, link);
     if (claim.instance !== this.#kernel.options.instance) {
-      return this.#mergeFlags(summary.vacated && summary.leader === from, summary.led);
+      if (summary.led && !claim.led) this.#claim = { ...claim, led: true };
+      return;
     }
     this.#followedBy();
     if (summary.lapsed && this.isLeading && this.#isEligible()) {
@@ -222,7 +224,7 @@ export class Election {
     const own = this.#claim;
     if (!own || claim.epoch > own.epoch) return this.#adopt(claim);
     if (claim.epoch < own.epoch) return this.#teach(from, link);
-    if (claim.instance === own.instance) return this.#mergeFlags(claim.vacated, claim.led);
+    if (claim.instance === own.instance) return this.#mergeSame(claim);
     this.#meetRival(claim, probe && from === claim.instance ? probe : null);
   }
 
@@ -421,12 +423,13 @@ export class Election {
     if (startedAt !== roster.self.record.startedAt) roster.changeSelf({ startedAt });
   }
 
-  #mergeFlags(vacated: boolean, led: boolean): void {
+  /** The claim in force, told again: its leader may have given it up since. */
+  #mergeSame(told: Claim): void {
     const claim = this.#claim;
     if (!claim || claim.instance === this.#kernel.options.instance) return;
-    if (led && !claim.led) this.#claim = { ...claim, led };
-    if (!vacated || claim.vacated) return;
-    this.#claim = { ...claim, led: led || claim.led, vacated };
+    const isNews = told.vacated && !claim.vacated;
+    this.#claim = { ...(isNews ? told : claim), led: told.led || claim.led };
+    if (!isNews) return;
     this.#publish('vacated');
     this.#evaluateIn(0);
   }

@@ -184,10 +184,12 @@ export class Roster {
   pollContests(now: number): number {
     let due = Number.POSITIVE_INFINITY;
     for (const [id, contest] of this.#contests) {
-      const old = this.#byId.get(id);
-      if (!old || this.#hasAnswered(old, contest.startedAt)) this.#settle(id, contest, old);
-      else if (now >= contest.startedAt + REPLACE_AFTER_MS) this.#replaceBy(id, contest, old);
-      else due = Math.min(due, contest.startedAt + REPLACE_AFTER_MS);
+      const incumbent = this.#byId.get(id);
+      const endsAt = contest.startedAt + REPLACE_AFTER_MS;
+      const { challenger, startedAt } = contest;
+      const isSettled = !incumbent || this.#bothAnswered(incumbent, challenger, startedAt);
+      if (isSettled || now >= endsAt) this.#settle(contest, incumbent);
+      else due = Math.min(due, endsAt);
     }
     return due;
   }
@@ -248,36 +250,50 @@ export class Roster {
     this.#kernel.election.rosterChanged('join');
   }
 
-  /** Two instances of one id: the old one is asked whether it still lives (M1). */
-  #contest(old: Entry, challenger: MemberRecord): void {
+  /** Two instances of one id: who of them still answers (M1)? */
+  #contest(incumbent: Entry, challenger: MemberRecord): void {
     if (this.#contests.has(challenger.id) || this.#contests.size >= CONTESTS_MAX) return;
     this.#contests.set(challenger.id, { challenger, startedAt: this.#kernel.now });
-    for (const link of this.#kernel.links.of(old.record.instance)) this.#kernel.detector.ping(link);
+    for (const { instance } of [incumbent.record, challenger]) {
+      for (const link of this.#kernel.links.of(instance)) this.#kernel.detector.ping(link);
+    }
+    this.#kernel.wake(this.#kernel.now + REPLACE_AFTER_MS);
   }
 
-  #hasAnswered(entry: Entry, since: number): boolean {
-    const links = this.#kernel.links.of(entry.record.instance);
-    return links.some((link) => link.watch.answeredSentAt >= since);
+  #bothAnswered(incumbent: Entry, challenger: MemberRecord, since: number): boolean {
+    return (
+      this.#hasAnswered(incumbent.record.instance, since) &&
+      this.#hasAnswered(challenger.instance, since)
+    );
   }
 
-  /** Both live, or the old one is gone already. */
-  #settle(id: string, { challenger }: Contest, old: Entry | undefined): void {
-    this.#contests.delete(id);
-    if (!old) return this.merge(challenger, null);
-    const stays = compareDuplicates(old.record, challenger) < 0 ? old.record : challenger;
-    const goes = stays === challenger ? old.record : challenger;
-    for (const link of this.#kernel.links.of(goes.instance)) {
+  #hasAnswered(instance: string, since: number): boolean {
+    return this.#kernel.links.of(instance).some((link) => link.watch.answeredSentAt >= since);
+  }
+
+  /** Two that answer are duplicates; a silent incumbent is replaced; the word of a silent challenger is stale. */
+  #settle({ challenger, startedAt }: Contest, incumbent: Entry | undefined): void {
+    this.#contests.delete(challenger.id);
+    if (!incumbent) return this.merge(challenger, null);
+    const isIncumbentAlive = this.#hasAnswered(incumbent.record.instance, startedAt);
+    const isChallengerAlive = this.#hasAnswered(challenger.instance, startedAt);
+    if (isIncumbentAlive && !isChallengerAlive)
+      return this.#bury({ ...challenger, status: 'dead' });
+    const isDuplicate = isIncumbentAlive && isChallengerAlive;
+    if (isDuplicate && compareDuplicates(incumbent.record, challenger) < 0) {
+      return this.#refuse(challenger);
+    }
+    if (isDuplicate) this.#refuse(incumbent.record);
+    this.remove(incumbent, 'replaced');
+    this.#tombstones.delete(challenger.instance);
+    this.merge(challenger, null);
+  }
+
+  #refuse(duplicate: MemberRecord): void {
+    for (const link of this.#kernel.links.of(duplicate.instance)) {
       this.#kernel.outbox.send(link.peer, { type: 'refuse', code: 'duplicate-id' });
     }
-    if (goes === challenger) return this.#bury({ ...challenger, status: 'replaced' });
-    this.remove(old, 'replaced');
-    this.merge(challenger, null);
-  }
-
-  #replaceBy(id: string, { challenger }: Contest, old: Entry): void {
-    this.#contests.delete(id);
-    this.remove(old, 'replaced');
-    this.merge(challenger, null);
+    this.#bury({ ...duplicate, status: 'replaced' });
   }
 
   /** Whoever speaks of an outdated record is told the newer one, at most once an interval. */

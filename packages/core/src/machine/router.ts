@@ -83,11 +83,10 @@ export class Router {
     if (direct) return outbox.sendBytes(direct.peer, encode(message), lane);
     if (!target) return;
     const { instance } = target.record;
-    if (links.of(instance).length === 0 && target.closedAt === null && message.hops > 0) {
-      this.#pass({ ...message, hops: message.hops - 1 }, from, lane);
+    if (!detector.isQuiet(target)) {
+      if (message.hops > 0) this.#pass({ ...message, hops: message.hops - 1 }, from, lane);
       return;
     }
-    if (!detector.isQuiet(target)) return;
     // No is an answer, and another than silence: it confirms the asker's suspicion.
     this.post(message.origin, { type: 'quiet', instance, closed: target.closedAt !== null });
   }

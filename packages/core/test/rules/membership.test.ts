@@ -1,0 +1,277 @@
+import { describe, expect, it } from 'vitest';
+import { cluster, eventsOf, follows, knowsAll, settled } from './cluster.ts';
+
+describe('identity', () => {
+  it('M1: a restart under the same id is one leave of the old and one join of the new', async () => {
+    const sim = await settled();
+    const at = sim.now;
+    const old = sim.node('n3').instance;
+    sim.restart('n3');
+    await sim.runUntil(() => knowsAll(sim));
+    await sim.run(30_000);
+    const seen = sim.node('n1').events.filter((e) => e.at >= at && e.type.startsWith('member'));
+    expect(seen.map(({ type, member, reason }) => [type, member, reason])).toEqual([
+      ['memberleave', 'n3', 'replaced'],
+      ['memberjoin', 'n3', undefined],
+    ]);
+    expect(sim.node('n3').instance).not.toBe(old);
+  });
+
+  it('M1: a leader that restarts under its id does not lead on in its old name', async () => {
+    const sim = await settled();
+    const { epoch } = sim.node('n1').leadership;
+    sim.restart('n1');
+    await sim.runUntil(() => knowsAll(sim) && follows(sim, 'n2'));
+    expect(sim.node('n1').leadership.epoch).toBe(epoch + 1);
+  });
+
+  it('M1: mass restart: everybody is back, once each', async () => {
+    const sim = await settled({ nodes: 5 });
+    for (const id of ['n2', 'n3', 'n4', 'n5']) sim.restart(id);
+    await sim.runUntil(() => knowsAll(sim), { withinMs: 30_000 });
+    await sim.run(30_000);
+    expect(knowsAll(sim)).toBe(true);
+  });
+});
+
+describe('links and members', () => {
+  it('M4: one dead link between two living nodes changes no roster and no leader', async () => {
+    const sim = await settled({ nodes: 4 });
+    const at = sim.now;
+    sim.net.cut('n1', 'n3');
+    await sim.runUntil(
+      () => sim.node('n1').members.find(({ id }) => id === 'n3')?.link === 'relayed',
+    );
+    await sim.run(120_000);
+    for (const id of sim.ids) {
+      expect(eventsOf(sim, id, 'memberleave', at)).toEqual([]);
+      expect(eventsOf(sim, id, 'change', at)).toEqual([]);
+    }
+    sim.net.join('n1', 'n3');
+    await sim.runUntil(
+      () => sim.node('n1').members.find(({ id }) => id === 'n3')?.link === 'direct',
+    );
+  });
+
+  it('M4: channel messages take the way round, in order, each once', async () => {
+    const sim = await settled();
+    sim.net.cut('n1', 'n3');
+    await sim.runUntil(
+      () => sim.node('n1').members.find(({ id }) => id === 'n3')?.link === 'relayed',
+    );
+    const got: number[] = [];
+    sim
+      .node('n3')
+      .channel('work')
+      .addEventListener('message', (event) => {
+        got.push(event.data[0] ?? -1);
+      });
+    for (let i = 0; i < 20; i++) sim.node('n1').channel('work').send('n3', Uint8Array.of(i));
+    await sim.run(2000);
+    expect(got).toEqual(Array.from({ length: 20 }, (_, i) => i));
+  });
+
+  it('M4: a link that works one way shows as relayed on both ends', async () => {
+    const sim = await settled({ nodes: 4 });
+    sim.net.cut('n2', 'n3', { oneWay: true });
+    const linkOf = (node: string, member: string) =>
+      sim.node(node).members.find(({ id }) => id === member)?.link;
+    await sim.runUntil(() => linkOf('n2', 'n3') === 'relayed' && linkOf('n3', 'n2') === 'relayed', {
+      withinMs: 5000,
+    });
+    await sim.run(60_000);
+    expect(knowsAll(sim)).toBe(true);
+  });
+
+  it('M4: a chain of nodes is one cluster', async () => {
+    const sim = await settled({ nodes: 5 });
+    for (const [a, b] of [
+      ['n1', 'n3'],
+      ['n1', 'n4'],
+      ['n1', 'n5'],
+      ['n2', 'n4'],
+      ['n2', 'n5'],
+      ['n3', 'n5'],
+    ] as const) {
+      sim.net.cut(a, b);
+    }
+    const at = sim.now;
+    await sim.run(120_000);
+    expect(knowsAll(sim) && follows(sim, 'n1')).toBe(true);
+    expect(eventsOf(sim, 'n5', 'memberleave', at)).toEqual([]);
+  });
+});
+
+describe('suspicion', () => {
+  it('M5: a crashed leader loses the lead in seconds, its membership after the window', async () => {
+    const sim = await settled({ nodes: 5 });
+    sim.crash('n1');
+    const failover = await sim.runUntil(() => follows(sim, 'n2'));
+    expect(failover).toBeLessThan(5000);
+    expect(sim.node('n2').members.find(({ id }) => id === 'n1')?.status).toBe('suspect');
+    const rest = await sim.runUntil(() => knowsAll(sim));
+    expect(failover + rest).toBeGreaterThan(20_000);
+    expect(eventsOf(sim, 'n2', 'memberleave').map(({ reason }) => reason)).toEqual(['evicted']);
+  });
+
+  it('M5: of two, the survivor leads within eight seconds though nobody can confirm', async () => {
+    const sim = await settled({ nodes: 2 });
+    sim.crash('n1');
+    const elapsed = await sim.runUntil(() => sim.node('n2').leadership.isSelf);
+    expect(elapsed).toBeLessThan(8000);
+    expect(elapsed).toBeGreaterThan(5000);
+  });
+
+  it('M5: a slow member is not a dead one: silence within the window evicts nobody', async () => {
+    const sim = await settled({ nodes: 4 });
+    sim.pause('n3');
+    await sim.run(18_000);
+    sim.resume('n3');
+    await sim.runUntil(() => knowsAll(sim));
+    await sim.run(60_000);
+    for (const id of sim.ids) expect(eventsOf(sim, id, 'memberleave')).toEqual([]);
+  });
+
+  it('M5: proof of death evicts at once', async () => {
+    const sim = await settled();
+    sim.crash('n1');
+    sim.proof('n1');
+    const elapsed = await sim.runUntil(() => follows(sim, 'n2', ['n2', 'n3']));
+    expect(elapsed).toBeLessThan(200);
+    expect(eventsOf(sim, 'n2', 'memberleave').map(({ reason }) => reason)).toEqual(['gone']);
+  });
+
+  it('M6: a suspect that is heard again is alive again, on a new incarnation', async () => {
+    const sim = await settled({ nodes: 4 });
+    const before = sim.node('n1').members.find(({ id }) => id === 'n3')?.incarnation ?? 0;
+    sim.pause('n3');
+    await sim.runUntil(() => eventsOf(sim, 'n1', 'membersuspect').length > 0);
+    sim.resume('n3');
+    await sim.runUntil(() => eventsOf(sim, 'n1', 'memberalive').length > 0);
+    await sim.run(2000);
+    const after = sim.node('n1').members.find(({ id }) => id === 'n3');
+    expect(after?.status).toBe('alive');
+    expect(after?.incarnation).toBeGreaterThan(before);
+  });
+});
+
+describe('leaving and coming back', () => {
+  it('M7: a leave is told before any link closes, and needs no suspicion', async () => {
+    const sim = await settled({ nodes: 4 });
+    sim.leave('n3');
+    const elapsed = await sim.runUntil(() => knowsAll(sim, ['n1', 'n2', 'n4']));
+    expect(elapsed).toBeLessThan(100);
+    for (const id of ['n1', 'n2', 'n4']) {
+      expect(eventsOf(sim, id, 'membersuspect')).toEqual([]);
+      expect(eventsOf(sim, id, 'memberleave').map(({ reason }) => reason)).toEqual(['leave']);
+    }
+  });
+
+  it('M7: a leave through a lossy network still ends within its second', async () => {
+    const sim = await settled({ nodes: 4 });
+    sim.net.loss(0.5);
+    sim.leave('n3');
+    const elapsed = await sim.runUntil(() => sim.node('n3').state === 'left');
+    expect(elapsed).toBeLessThanOrEqual(1100);
+  });
+
+  it('M7: late words of a member that left do not revive it', async () => {
+    const sim = await settled({ nodes: 4 });
+    sim.net.reorder(0.3);
+    sim.net.duplicate(0.3);
+    sim.leave('n3');
+    await sim.run(60_000);
+    expect(eventsOf(sim, 'n1', 'memberjoin').filter(({ member }) => member === 'n3')).toHaveLength(
+      1,
+    );
+  });
+
+  it.each([5000, 60_000, 1_800_000])('M8: a partition of %d ms heals by itself', async (ms) => {
+    const sim = await settled({ nodes: 5 });
+    sim.net.partition([
+      ['n1', 'n2'],
+      ['n3', 'n4', 'n5'],
+    ]);
+    await sim.run(ms);
+    const before = Math.max(...sim.ids.map((id) => sim.node(id).leadership.epoch));
+    sim.net.heal();
+    const elapsed = await sim.runUntil(() => knowsAll(sim) && follows(sim, 'n1'), {
+      withinMs: 30_000,
+    });
+    expect(elapsed).toBeLessThan(15_000);
+    if (ms > 20_000) expect(sim.node('n5').leadership.epoch).toBeGreaterThan(before);
+  });
+
+  it('M8: two nodes find each other again after half an hour apart', async () => {
+    const sim = await settled({ nodes: 2 });
+    sim.net.partition([['n1'], ['n2']]);
+    await sim.run(1_800_000);
+    expect(sim.node('n2').leadership.isSelf).toBe(true);
+    sim.net.heal();
+    const elapsed = await sim.runUntil(() => knowsAll(sim) && follows(sim, 'n1'));
+    expect(elapsed).toBeLessThan(15_000);
+  });
+});
+
+describe('this node and its own pauses', () => {
+  it('M9: a node that slept past the window accuses and evicts nobody when it wakes', async () => {
+    const sim = await settled({ nodes: 5 });
+    sim.pause('n4');
+    await sim.run(90_000);
+    const at = sim.now;
+    sim.resume('n4');
+    await sim.run(30_000);
+    expect(eventsOf(sim, 'n4', 'membersuspect', at)).toEqual([]);
+    expect(eventsOf(sim, 'n4', 'memberleave', at)).toEqual([]);
+    expect(knowsAll(sim) && follows(sim, 'n1')).toBe(true);
+  });
+
+  it('M9: a wall clock that jumps is no evidence against anybody', async () => {
+    const sim = await settled({ nodes: 4 });
+    const at = sim.now;
+    for (const jumpMs of [10_000, -10_000, 300_000, -300_000]) {
+      sim.clock('n2', { jumpMs });
+      await sim.run(30_000);
+    }
+    for (const id of sim.ids) {
+      expect(eventsOf(sim, id, 'memberleave', at)).toEqual([]);
+      expect(eventsOf(sim, id, 'change', at)).toEqual([]);
+    }
+  });
+
+  it.each([1000, 60_000])(
+    'M9, M12: a tab throttled to one timer per %d ms stays alive',
+    async (ms) => {
+      const sim = await settled({ nodes: 4 });
+      const at = sim.now;
+      sim.throttle('n3', ms);
+      await sim.run(600_000);
+      for (const id of ['n1', 'n2', 'n4']) {
+        expect(eventsOf(sim, id, 'memberleave', at)).toEqual([]);
+        expect(eventsOf(sim, id, 'membersuspect', at)).toEqual([]);
+      }
+      expect(eventsOf(sim, 'n3', 'memberleave', at)).toEqual([]);
+    },
+  );
+
+  it('M9: a throttled leader goes on leading', async () => {
+    const sim = await settled({ nodes: 4 });
+    const at = sim.now;
+    sim.throttle('n1', 1000);
+    await sim.run(300_000);
+    expect(eventsOf(sim, 'n2', 'change', at)).toEqual([]);
+  });
+
+  it('M3, M5: at five percent loss nobody is evicted and the lead does not move', async () => {
+    const sim = cluster({ nodes: 6 });
+    sim.net.loss(0.05);
+    await sim.runUntil(() => knowsAll(sim) && follows(sim, 'n1'));
+    await sim.run(1000);
+    const at = sim.now;
+    await sim.run(600_000);
+    for (const id of sim.ids) {
+      expect(eventsOf(sim, id, 'memberleave', at)).toEqual([]);
+      expect(eventsOf(sim, id, 'change', at)).toEqual([]);
+    }
+  });
+});
