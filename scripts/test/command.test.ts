@@ -22,16 +22,31 @@ test('a command over its limit is killed with all that it started', async () => 
   const script = `const { spawn } = require('node:child_process');
     spawn(process.execPath, ['-e', ${JSON.stringify(grandchild)}], { stdio: 'inherit' });
     setTimeout(() => undefined, 60_000)`;
-  const ended = await node(script, 3_000);
-  expect(ended.timedOut).toBe(true);
-  const port = Number(ended.output.trim());
+  let port = 0;
+  // A busy machine may need long to start it.
+  for (let limitMs = 2_000; port === 0 && limitMs < LIMIT_MS; limitMs *= 2) {
+    const ended = await node(script, limitMs);
+    expect(ended.timedOut).toBe(true);
+    port = Number(ended.output.trim());
+  }
   expect(port).toBeGreaterThan(0);
-  const socket = connect(port, '127.0.0.1');
-  const [error] = await once(socket, 'error');
-  expect(error.code).toBe('ECONNREFUSED');
-});
+  await expect.poll(() => connection(port), { timeout: 5_000 }).toBe('ECONNREFUSED');
+}, 60_000);
 
 test('a program that is not there ends with 127', async () => {
   const ended = await command('/nowhere/doyen', [], { limitMs: LIMIT_MS, quiet: true });
   expect(ended.code).toBe(127);
 });
+
+/** How an attempt to connect ends. */
+async function connection(port: number): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return 'connected';
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? 'unknown';
+  } finally {
+    socket.destroy();
+  }
+}
