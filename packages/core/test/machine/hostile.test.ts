@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Claim } from '../../src/machine/claim.ts';
-import { encode } from '../../src/machine/codec.ts';
+import { decode, encode } from '../../src/machine/codec.ts';
 import { MEMBERS_MAX } from '../../src/machine/roster.ts';
 import { events, hello, lone, paired, record, tell, view } from './bench.ts';
 
@@ -111,7 +111,9 @@ describe('hostile claims', () => {
     machine.drain();
     tell(machine, 'link', { type: 'claim', claim: claim({ epoch: 3 }), leader, probe: null }, 500);
     expect(machine.epoch).toBe(7);
-    expect(machine.drain().filter(({ type }) => type === 'send')).toHaveLength(1);
+    const sent = machine.drain().flatMap((e) => (e.type === 'send' ? [decode(e.bytes)] : []));
+    const answers = sent.filter(({ type }) => type === 'claim');
+    expect(answers).toMatchObject([{ claim: { epoch: 7 } }]);
   });
 });
 
