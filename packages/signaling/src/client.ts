@@ -18,8 +18,9 @@ import {
   PING,
   PONG,
   parseServerMessage,
-  type ServerMessage,
+  type ReadServerMessage,
   SUBPROTOCOL,
+  TOKEN_LENGTH_MAX,
 } from './protocol.ts';
 import type { WebSocketConstructor, WebSocketLike } from './socket.ts';
 import { View } from './view.ts';
@@ -82,6 +83,7 @@ export class SignalingClient extends EventTarget {
   #attempt = 0;
   #token: string | undefined;
   #heartbeatMs = 0;
+  #messageBytesMax = 0;
   #spreadMs: number | undefined;
   readonly #onAbort = (): void => this.close();
 
@@ -153,16 +155,18 @@ export class SignalingClient extends EventTarget {
   /**
    * Sends to one peer of the room; nothing is queued. A later refusal is an `error` event with
    * `ref`. Gives false, having sent nothing, when not ready, when the socket is stuck, or with an
-   * `error` event `too_large` when `data` exceeds 12 KiB.
+   * `error` event `too_large` when `data` exceeds 12 KiB or its frame what the server takes.
    */
   send(to: string, data: string, ref?: string): boolean {
     if (this.#state !== 'ready' || this.#socket === undefined) return false;
     if (this.#socket.bufferedAmount > BUFFERED_BYTES_MAX) return false;
-    if (byteLength(data) > DATA_BYTES_MAX) {
+    const text = JSON.stringify({ type: 'signal', to, data, ref });
+    // Quoting lengthens it: what fits as data may not fit as a frame, which would cost the socket.
+    if (byteLength(data) > DATA_BYTES_MAX || byteLength(text) > this.#messageBytesMax) {
       this.dispatchEvent(new SignalingErrorEvent('too_large', ref === undefined ? {} : { ref }));
       return false;
     }
-    this.#socket.send(JSON.stringify({ type: 'signal', to, data, ref }));
+    this.#socket.send(text);
     return true;
   }
 
@@ -190,8 +194,12 @@ export class SignalingClient extends EventTarget {
     this.#timer('attempt', CONNECT_TIMEOUT_MS, () => this.#drop());
     this.#setState('connecting');
     try {
-      const token = await this.#options.token?.();
-      if (attempt === this.#attempt) this.#open(token);
+      // Not at once: nobody can listen to the events of a client that is still being made.
+      const token = await Promise.resolve().then(() => this.#options.token?.());
+      if (attempt !== this.#attempt) return;
+      if (token !== undefined && !(byteLength(token) <= TOKEN_LENGTH_MAX))
+        throw new RangeError(`token: expected at most ${TOKEN_LENGTH_MAX} bytes of text`);
+      this.#open(token);
     } catch (cause) {
       if (attempt !== this.#attempt) return;
       this.#retry();
@@ -225,10 +233,10 @@ export class SignalingClient extends EventTarget {
     if (message !== undefined) this.#handle(message);
   }
 
-  #handle(message: ServerMessage): void {
+  #handle(message: ReadServerMessage): void {
     switch (message.type) {
       case 'welcome':
-        this.#hello(message.heartbeatMs);
+        this.#hello(message);
         return;
       case 'ready':
         this.#ready(message);
@@ -261,8 +269,9 @@ export class SignalingClient extends EventTarget {
     }
   }
 
-  #hello(heartbeatMs: number): void {
+  #hello({ heartbeatMs, limits }: Extract<ReadServerMessage, { type: 'welcome' }>): void {
     if (this.#state !== 'connecting') return;
+    this.#messageBytesMax = limits.messageBytesMax;
     this.#heartbeatMs = Math.min(Math.max(heartbeatMs, HEARTBEAT_MIN_MS), HEARTBEAT_MAX_MS);
     this.#timer('attempt', READY_TIMEOUT_MS, () => this.#drop());
     const { meta } = this.#options;
@@ -270,7 +279,7 @@ export class SignalingClient extends EventTarget {
     this.#socket?.send(JSON.stringify(hello));
   }
 
-  #ready(message: Extract<ServerMessage, { type: 'ready' }>): void {
+  #ready(message: Extract<ReadServerMessage, { type: 'ready' }>): void {
     if (this.#state !== 'connecting') return;
     this.#clear('attempt');
     this.#peer = message.peer;

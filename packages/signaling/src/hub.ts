@@ -1,5 +1,6 @@
 import { AddressBook } from './address-book.ts';
 import type { SignalingLimits } from './limits.ts';
+import { Presence } from './presence.ts';
 import {
   byteLength,
   CLOSE,
@@ -7,13 +8,12 @@ import {
   type ErrorCode,
   type HelloMessage,
   type IceServer,
-  type LeftReason,
   PING,
   PONG,
   parseClientMessage,
   type ServerMessage,
 } from './protocol.ts';
-import { type Member, Room } from './room.ts';
+import type { Member } from './room.ts';
 import { TokenBucket } from './token-bucket.ts';
 
 /** What the hub wants done, in order. `C` is whatever the adapter calls a socket. */
@@ -68,41 +68,34 @@ interface Connection<C> {
  */
 export class Hub<C> {
   readonly #limits: SignalingLimits;
-  readonly #randomId: () => string;
-  readonly #digest: (text: string) => string;
   readonly #connections = new Map<C, Connection<C>>();
   readonly #pending = new Set<Connection<C>>();
-  readonly #rooms = new Map<string, Room<C>>();
-  /** In the order in which they went. */
-  readonly #away = new Set<Member<C>>();
   readonly #addresses: AddressBook<C>;
+  readonly #presence: Presence<C>;
   #effects: Effect<C>[] = [];
   #isDraining = false;
 
-  constructor({ limits, randomId, digest }: HubOptions) {
-    this.#limits = limits;
-    this.#randomId = randomId;
-    this.#digest = digest;
-    this.#addresses = new AddressBook(limits);
+  constructor(options: HubOptions) {
+    this.#limits = options.limits;
+    this.#addresses = new AddressBook(options.limits);
+    const send = (socket: C, message: ServerMessage): void => this.#send(socket, message);
+    this.#presence = new Presence({ ...options, send });
   }
 
   /** Counts, taken from the live state. */
   metrics(): HubMetrics {
-    let members = 0;
-    for (const room of this.#rooms.values()) members += room.members.size;
     return {
       sockets: this.#connections.size,
       pending: this.#pending.size,
-      rooms: this.#rooms.size,
-      members,
-      away: this.#away.size,
+      ...this.#presence.counts,
       addresses: this.#addresses.size,
     };
   }
 
   /** Whether a sweep would find nothing to do. */
   get isEmpty(): boolean {
-    return this.#connections.size + this.#away.size + this.#addresses.size === 0;
+    const { rooms } = this.#presence.counts;
+    return this.#connections.size + rooms + this.#addresses.size === 0;
   }
 
   /** A socket opened for a room, from a network address. */
@@ -169,7 +162,7 @@ export class Hub<C> {
     const connection = this.#connections.get(socket);
     if (connection === undefined) return [];
     this.#forget(connection);
-    this.#lose(connection.member, code === CLOSE.bye ? 'bye' : 'away', now);
+    this.#lose(connection.member, code, now);
     return this.#drain();
   }
 
@@ -179,10 +172,7 @@ export class Hub<C> {
       if (connection.phase === 'joined') this.#checkIdle(connection, now);
       else if (now >= connection.deadline) this.#expire(connection, now);
     }
-    for (const member of this.#away) {
-      if (now - member.awaySince < this.#limits.resumeWindowMs) break;
-      this.#leave(member, 'timeout');
-    }
+    this.#presence.sweep(now);
     this.#addresses.sweep(now);
     return this.#drain();
   }
@@ -194,8 +184,7 @@ export class Hub<C> {
       this.#send(connection.socket, { type: 'draining', spreadMs });
       this.#end(connection, CLOSE.restart, 'restart');
     }
-    this.#rooms.clear();
-    this.#away.clear();
+    this.#presence.clear();
     return this.#drain();
   }
 
@@ -302,90 +291,49 @@ export class Hub<C> {
     iceServers: readonly IceServer[] | undefined,
     now: number,
   ): void {
-    const { hello } = connection;
-    const member = this.#resume(connection, hello?.resume, now) ?? this.#join(connection, now);
+    const resumed = this.#resume(connection, now);
+    const member = resumed ?? this.#join(connection, now);
     if (member === undefined) return;
-    const resume = this.#randomId();
-    member.resumeDigest = this.#digest(resume);
     this.#pending.delete(connection);
     connection.phase = 'joined';
     connection.hello = undefined;
     connection.member = member;
+    const { peer, seq } = member;
+    const peers = member.room.viewOf(member);
     this.#send(connection.socket, {
       type: 'ready',
-      peer: member.peer,
-      resume,
-      peers: member.room.viewOf(member),
-      seq: member.seq,
+      peer,
+      resume: this.#presence.renewToken(member),
+      peers,
+      seq,
       ...(iceServers === undefined ? {} : { iceServers }),
     });
+    // Whoever kept its view over the gap is told to replace it.
+    if (resumed !== undefined) this.#send(connection.socket, { type: 'peers', peers, seq });
   }
 
-  /** Takes an earlier place over, from its old socket too if that still seems open. */
-  #resume(
-    connection: Connection<C>,
-    token: string | undefined,
-    now: number,
-  ): Member<C> | undefined {
-    const room = token === undefined ? undefined : this.#rooms.get(connection.roomId);
-    if (token === undefined || room === undefined) return undefined;
-    const digest = this.#digest(token);
-    const member = room.memberWithToken(digest);
-    if (member === undefined) return undefined;
-    const old = member.socket === undefined ? undefined : this.#connections.get(member.socket);
-    member.socket = connection.socket;
-    // The answer may get lost: until the client is heard, its old token opens the door again.
-    member.formerDigest = digest;
+  #resume(connection: Connection<C>, now: number): Member<C> | undefined {
+    const { socket, roomId, hello } = connection;
+    const token = hello?.resume;
+    if (token === undefined) return undefined;
+    const resumed = this.#presence.resume(roomId, { socket, token });
+    const old = resumed?.replaced && this.#connections.get(resumed.replaced);
     if (old !== undefined) {
       old.member = undefined;
       this.#expel(old, CLOSE.replaced, 'replaced', now);
     }
-    if (this.#away.delete(member))
-      this.#tell(member, (seq) => ({ type: 'back', peer: member.peer, seq }));
-    return member;
+    return resumed?.member;
   }
 
   #join(connection: Connection<C>, now: number): Member<C> | undefined {
     const { roomId, socket, hello } = connection;
-    const known = this.#rooms.get(roomId);
-    if (known === undefined && this.#rooms.size >= this.#limits.roomsMax) {
-      this.#expel(connection, CLOSE.overloaded, 'too many rooms', now);
-      return undefined;
-    }
-    const room = known ?? new Room<C>(roomId);
-    if (!this.#makeRoom(room)) {
+    const member = this.#presence.join(roomId, { socket, meta: hello?.meta });
+    if (typeof member === 'object') return member;
+    if (member === 'room_full') {
       this.#error(socket, 'room_full');
       this.#expel(connection, CLOSE.roomFull, 'room full', now);
-      return undefined;
-    }
-    const member: Member<C> = {
-      peer: this.#randomId(),
-      room,
-      meta: hello?.meta,
-      socket,
-      awaySince: 0,
-      resumeDigest: '',
-      formerDigest: undefined,
-      seq: 0,
-    };
-    this.#rooms.set(roomId, room);
-    room.members.set(member.peer, member);
-    const { peer, meta } = member;
-    this.#tell(member, (seq) => ({
-      type: 'joined',
-      peer,
-      ...(meta === undefined ? {} : { meta }),
-      seq,
-    }));
-    return member;
-  }
-
-  /** Whoever is here goes before whoever may come back. */
-  #makeRoom(room: Room<C>): boolean {
-    if (room.members.size < this.#limits.roomPeersMax) return true;
-    const absent = room.longestAway();
-    if (absent !== undefined) this.#leave(absent, 'replaced');
-    return absent !== undefined;
+    } else this.#expel(connection, CLOSE.overloaded, 'too many rooms', now);
+    return undefined;
   }
 
   #checkIdle(connection: Connection<C>, now: number): void {
@@ -421,7 +369,7 @@ export class Hub<C> {
 
   #expel(connection: Connection<C>, code: number, reason: string, now: number): void {
     this.#end(connection, code, reason);
-    this.#lose(connection.member, code === CLOSE.bye ? 'bye' : 'away', now);
+    this.#lose(connection.member, code, now);
   }
 
   #end(connection: Connection<C>, code: number, reason: string): void {
@@ -435,38 +383,10 @@ export class Hub<C> {
     this.#addresses.release(connection.address, connection.socket);
   }
 
-  #lose(member: Member<C> | undefined, how: 'bye' | 'away', now: number): void {
+  #lose(member: Member<C> | undefined, code: number, now: number): void {
     if (member === undefined) return;
-    if (how === 'bye') {
-      this.#leave(member, 'bye');
-      return;
-    }
-    member.socket = undefined;
-    member.awaySince = now;
-    this.#away.add(member);
-    this.#tell(member, (seq) => ({ type: 'away', peer: member.peer, seq }));
-    // As many may be awaited as may be here.
-    for (const oldest of this.#away) {
-      if (this.#away.size <= this.#limits.socketsMax) break;
-      this.#leave(oldest, 'timeout');
-    }
-  }
-
-  #leave(member: Member<C>, reason: LeftReason): void {
-    const { room, peer } = member;
-    this.#away.delete(member);
-    room.members.delete(peer);
-    if (room.members.size === 0) this.#rooms.delete(room.id);
-    this.#tell(member, (seq) => ({ type: 'left', peer, reason, seq }));
-  }
-
-  /** Tells everybody else in the room who is there to hear it, each under its own number. */
-  #tell(about: Member<C>, message: (seq: number) => ServerMessage): void {
-    for (const other of about.room.others(about)) {
-      if (other.socket === undefined) continue;
-      other.seq += 1;
-      this.#send(other.socket, message(other.seq));
-    }
+    if (code === CLOSE.bye) this.#presence.leave(member, 'bye');
+    else this.#presence.lose(member, now);
   }
 
   #error(socket: C, code: ErrorCode, details: { ref?: string; retryMs?: number } = {}): void {

@@ -7,7 +7,13 @@ import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
 import { addressKey, checkOrigins, isOriginAllowed, type Origins, pathOf, roomOf } from './gate.ts';
 import { type Effect, Hub, type HubMetrics, type Verdict } from './hub.ts';
 import { resolveLimits, type SignalingLimits } from './limits.ts';
-import { CLOSE, type HelloMessage, type IceServer, SUBPROTOCOL } from './protocol.ts';
+import {
+  CLOSE,
+  type HelloMessage,
+  type IceServer,
+  parseIceServers,
+  SUBPROTOCOL,
+} from './protocol.ts';
 
 export type { Origins } from './gate.ts';
 export type { HubMetrics } from './hub.ts';
@@ -56,9 +62,12 @@ export interface SignalingServerOptions {
    * the proxy's header, else all users count as one. @defaultValue the socket's address
    */
   readonly address?: (request: IncomingMessage) => string;
-  /** Told what a hook threw. @defaultValue console.error */
-  readonly onError?: (error: unknown, where: 'authorize' | 'iceServers' | 'address') => void;
+  /** Told what a hook threw, or why accepting sockets failed. @defaultValue console.error */
+  readonly onError?: (error: unknown, where: ErrorSource) => void;
 }
+
+/** Where an error came from. */
+export type ErrorSource = 'authorize' | 'iceServers' | 'address' | 'server';
 
 /** How to stop. */
 export interface CloseOptions {
@@ -125,16 +134,19 @@ class NodeSignalingServer implements SignalingServer {
   }
 
   async listen({ port = 0, host = '127.0.0.1' } = {}): Promise<{ port: number; url: string }> {
+    if (this.#own !== undefined) throw new Error('listen: expected one call, got a second one');
     const server = createServer((request, response) => {
       if (!this.handle(request, response)) response.writeHead(404).end();
     });
     server.on('clientError', (_error, socket) => rejectUpgrade(socket, '400 Bad Request'));
+    this.#own = server;
     this.attach(server);
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen(port, host, () => resolve());
     });
-    this.#own = server;
+    // Accepting can fail later too, for want of file descriptors; that must not end the process.
+    server.on('error', (error) => this.#report(error, 'server'));
     const bound = (server.address() as AddressInfo).port;
     const name = host.includes(':') ? `[${host}]` : host;
     return { port: bound, url: `ws://${name}:${bound}${this.#path}` };
@@ -166,11 +178,15 @@ class NodeSignalingServer implements SignalingServer {
     const closed = [...this.#sockets.clients].map(
       (socket) => new Promise<void>((resolve) => socket.once('close', () => resolve())),
     );
-    this.#apply(this.#hub.shutdown(spread));
     const own = this.#own;
-    if (own !== undefined) closed.push(new Promise((resolve) => own.close(() => resolve())));
-    own?.closeIdleConnections();
+    const stopped = new Promise<void>((resolve) => {
+      if (own === undefined) resolve();
+      else own.close(() => resolve());
+    });
+    this.#apply(this.#hub.shutdown(spread));
     await Promise.all(closed);
+    own?.closeAllConnections();
+    await stopped;
   }
 
   #upgrade(server: Server, request: IncomingMessage, socket: Duplex, head: Buffer): void {
@@ -263,8 +279,8 @@ class NodeSignalingServer implements SignalingServer {
     const request = { ...known, token };
     if (!(await this.#isAuthorized(request))) return { isAllowed: false };
     try {
-      const iceServers = await this.#options.iceServers?.(request);
-      return { isAllowed: true, ...(iceServers === undefined ? {} : { iceServers }) };
+      const given = await this.#options.iceServers?.(request);
+      return { isAllowed: true, ...(given && { iceServers: parseIceServers(given) }) };
     } catch (error) {
       // Peers of one network need none.
       this.#report(error, 'iceServers');
@@ -284,9 +300,9 @@ class NodeSignalingServer implements SignalingServer {
     }
   }
 
-  #report(error: unknown, where: 'authorize' | 'iceServers' | 'address'): void {
+  #report(error: unknown, where: ErrorSource): void {
     if (this.#options.onError !== undefined) this.#options.onError(error, where);
-    else console.error(`doyen-signaling: the ${where} hook failed:`, error);
+    else console.error(`doyen-signaling: ${where} failed:`, error);
   }
 }
 

@@ -46,18 +46,23 @@ export const NON_RETRYABLE: ReadonlySet<number> = new Set([
   CLOSE.replaced,
 ]);
 
+const ERROR_CODES = [
+  'bad_message',
+  'unsupported',
+  'no_such_peer',
+  'rate_limited',
+  'too_large',
+  'unauthorized',
+  'room_full',
+] as const;
+
 /** Why the server refused one message. */
-export type ErrorCode =
-  | 'bad_message'
-  | 'unsupported'
-  | 'no_such_peer'
-  | 'rate_limited'
-  | 'too_large'
-  | 'unauthorized'
-  | 'room_full';
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+const LEFT_REASONS = ['bye', 'timeout', 'replaced'] as const;
 
 /** Why a peer left its room. */
-export type LeftReason = 'bye' | 'timeout' | 'replaced';
+export type LeftReason = (typeof LEFT_REASONS)[number];
 
 /** One STUN or TURN server, as RTCPeerConnection takes it. */
 export interface IceServer {
@@ -134,7 +139,6 @@ export const isRoomId = (text: string): boolean => /^[A-Za-z0-9_-]{22,64}$/.test
 
 const id = v.pipe(v.string(), v.minLength(1), v.maxLength(ID_LENGTH_MAX));
 const meta = v.exactOptional(v.pipe(v.string(), v.maxBytes(META_BYTES_MAX)));
-const count = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 const ref = v.exactOptional(v.pipe(v.string(), v.maxLength(REF_LENGTH_MAX)));
 
 const CLIENT_SCHEMAS: ReadonlyMap<
@@ -180,48 +184,41 @@ const iceServers = v.pipe(
   v.maxLength(ICE_SERVERS_MAX),
 );
 
-const SERVER_SCHEMA: v.GenericSchema<unknown, ServerMessage> = v.variant('type', [
-  v.object({
+// Only what a client reads, so that a page carries no more than it needs.
+const SERVER_SCHEMAS = {
+  welcome: v.object({
     type: v.literal('welcome'),
-    features: v.array(v.string()),
-    heartbeatMs: count,
-    limits: v.record(v.string(), v.number()),
+    heartbeatMs: v.number(),
+    limits: v.object({ messageBytesMax: v.number() }),
   }),
-  v.object({
+  ready: v.object({
     type: v.literal('ready'),
     peer: id,
     resume: id,
     peers,
-    seq: count,
     iceServers: v.exactOptional(iceServers),
   }),
-  v.object({ type: v.literal('peers'), peers, seq: count }),
-  v.object({ type: v.literal('joined'), peer: id, meta, seq: count }),
-  v.object({ type: v.picklist(['away', 'back']), peer: id, seq: count }),
-  v.object({
-    type: v.literal('left'),
-    peer: id,
-    reason: v.picklist(['bye', 'timeout', 'replaced']),
-    seq: count,
-  }),
-  v.object({ type: v.literal('signal'), from: id, data: v.string() }),
-  v.object({
+  peers: v.object({ type: v.literal('peers'), peers }),
+  joined: v.object({ type: v.literal('joined'), peer: id, meta }),
+  away: v.object({ type: v.literal('away'), peer: id }),
+  back: v.object({ type: v.literal('back'), peer: id }),
+  left: v.object({ type: v.literal('left'), peer: id, reason: v.picklist(LEFT_REASONS) }),
+  signal: v.object({ type: v.literal('signal'), from: id, data: v.string() }),
+  error: v.object({
     type: v.literal('error'),
-    code: v.picklist([
-      'bad_message',
-      'unsupported',
-      'no_such_peer',
-      'rate_limited',
-      'too_large',
-      'unauthorized',
-      'room_full',
-    ]),
+    code: v.picklist(ERROR_CODES),
     ref,
-    retryMs: v.exactOptional(count),
+    retryMs: v.exactOptional(v.number()),
   }),
-  v.object({ type: v.literal('draining'), spreadMs: count }),
-  v.object({ type: v.picklist(['ping', 'pong']) }),
-]);
+  draining: v.object({ type: v.literal('draining'), spreadMs: v.number() }),
+  ping: v.object({ type: v.literal('ping') }),
+  pong: v.object({ type: v.literal('pong') }),
+};
+
+/** The part of a server's message that a client acts on. */
+export type ReadServerMessage = {
+  [Type in keyof typeof SERVER_SCHEMAS]: v.InferOutput<(typeof SERVER_SCHEMAS)[Type]>;
+}[keyof typeof SERVER_SCHEMAS];
 
 /** A client's message, or why it is none; `ref` where the sender can match it. */
 export type ParsedClientMessage =
@@ -244,10 +241,16 @@ export function parseClientMessage(text: string): ParsedClientMessage {
 }
 
 /** Reads what a server sent; `undefined` for what this version does not know. Never throws. */
-export function parseServerMessage(text: string): ServerMessage | undefined {
-  const result = v.safeParse(SERVER_SCHEMA, parseJson(text));
+export function parseServerMessage(text: string): ReadServerMessage | undefined {
+  const value = parseJson(text) as { type?: unknown } | null | undefined;
+  const type = value?.type;
+  if (typeof type !== 'string' || !Object.hasOwn(SERVER_SCHEMAS, type)) return undefined;
+  const result = v.safeParse(SERVER_SCHEMAS[type as keyof typeof SERVER_SCHEMAS], value);
   return result.success ? result.output : undefined;
 }
+
+/** @throws ValiError when what a hook gave is no list of STUN and TURN servers. */
+export const parseIceServers = (value: unknown): readonly IceServer[] => v.parse(iceServers, value);
 
 function parseJson(text: string): unknown {
   try {

@@ -1,6 +1,6 @@
 /**
  * Allows `perSec` units a second in bursts of `burst`. What is refused is charged all the same: who
- * keeps sending runs up a debt, and a debt of one burst marks a flood.
+ * keeps sending runs up a debt; a debt of one burst, the largest there is, marks a flood.
  */
 export class TokenBucket {
   readonly #burst: number;
@@ -18,7 +18,7 @@ export class TokenBucket {
   /** Charges `cost`; gives the ms to wait until there is credit again, 0 when it was covered. */
   take(cost: number, now: number): number {
     this.#refill(now);
-    this.#tokens -= cost;
+    this.#tokens = Math.max(this.#tokens - cost, -this.#burst);
     return this.#tokens >= 0 ? 0 : Math.ceil((1 - this.#tokens) / this.#perMs);
   }
 

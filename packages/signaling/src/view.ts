@@ -1,7 +1,7 @@
 import { LeftEvent, PeerEvent } from './events.ts';
-import { type PeerInfo, type ServerMessage, VIEW_PEERS_MAX } from './protocol.ts';
+import { type PeerInfo, type ReadServerMessage, VIEW_PEERS_MAX } from './protocol.ts';
 
-type PresenceMessage = Extract<ServerMessage, { type: 'joined' | 'away' | 'back' | 'left' }>;
+type PresenceMessage = Extract<ReadServerMessage, { type: 'joined' | 'away' | 'back' | 'left' }>;
 
 /** The peers of a room as this client was told. */
 export class View {
@@ -30,11 +30,9 @@ export class View {
   replace(peers: readonly PeerInfo[]): Event[] {
     const present = new Set(peers.map(({ peer }) => peer));
     const gone = [...this.#peers.keys()].filter((peer) => !present.has(peer));
-    const left = gone.map((peer) => ({ type: 'left', peer, reason: 'timeout', seq: 0 }) as const);
-    const joined = peers.map((info) => ({ ...info, type: 'joined', seq: 0 }) as const);
-    const moved = peers.map(
-      ({ peer, away }) => ({ type: away ? 'away' : 'back', peer, seq: 0 }) as const,
-    );
+    const left = gone.map((peer) => ({ type: 'left', peer, reason: 'timeout' }) as const);
+    const joined = peers.map((info) => ({ ...info, type: 'joined' }) as const);
+    const moved = peers.map(({ peer, away }) => ({ type: away ? 'away' : 'back', peer }) as const);
     return [...left, ...joined, ...moved].flatMap((change) => this.apply(change) ?? []);
   }
 
