@@ -183,16 +183,17 @@ function readPing(input: decoding.Decoder, type: 'ping' | 'pong'): PingMessage {
 function writeSummary(out: encoding.Encoder, summary: Summary): void {
   encoding.writeVarUint(out, summary.epoch);
   encoding.writeVarString(out, summary.leader);
-  encoding.writeUint8(out, bits([summary.vacated, summary.led, summary.lapsed]));
+  encoding.writeUint8(out, bits(summary.vacated, summary.led, summary.lapsed));
   encoding.writeUint32(out, summary.digest);
 }
 
 function readSummary(input: decoding.Decoder): Summary {
   const epoch = uint(input);
   const leader = text(input, NAME_BYTES_MAX);
-  const [vacated, led, lapsed] = flags(input, 3) as [boolean, boolean, boolean];
+  const set = flags(input, 3);
   if (input.pos + 4 > input.arr.length) throw new CodecError('truncated');
-  return { epoch, leader, vacated, led, lapsed, digest: decoding.readUint32(input) };
+  const digest = decoding.readUint32(input);
+  return { epoch, leader, vacated: has(set, 0), led: has(set, 1), lapsed: has(set, 2), digest };
 }
 
 function writeRecords(out: encoding.Encoder, records: readonly MemberRecord[]): void {
@@ -212,7 +213,7 @@ function writeRecord(out: encoding.Encoder, record: MemberRecord): void {
   encoding.writeVarUint(out, record.incarnation);
   encoding.writeVarUint(out, record.startedAt);
   encoding.writeUint8(out, RECORD_STATUSES.indexOf(record.status));
-  encoding.writeUint8(out, bits([record.candidate, record.hidden]));
+  encoding.writeUint8(out, bits(record.candidate, record.hidden));
   encoding.writeVarString(out, record.meta);
 }
 
@@ -223,7 +224,8 @@ function readRecord(input: decoding.Decoder): MemberRecord {
   const incarnation = uint(input, INCARNATION_MAX);
   const startedAt = uint(input);
   const status = member(RECORD_STATUSES, byte(input));
-  const [candidate, hidden] = flags(input, 2) as [boolean, boolean];
+  const set = flags(input, 2);
+  const [candidate, hidden] = [has(set, 0), has(set, 1)];
   const meta = text(input, META_BYTES_MAX);
   if (meta !== '') JSON.parse(meta);
   return { id, instance, birth, incarnation, startedAt, status, candidate, hidden, meta };
@@ -233,7 +235,7 @@ function writeClaim(out: encoding.Encoder, claim: Claim): void {
   encoding.writeVarUint(out, claim.epoch);
   writeCandidate(out, claim.leader);
   encoding.writeVarString(out, claim.instance);
-  encoding.writeUint8(out, bits([claim.vacated, claim.led]));
+  encoding.writeUint8(out, bits(claim.vacated, claim.led));
   writeOptional(out, claim.defends, writeCandidate);
 }
 
@@ -241,8 +243,9 @@ function readClaim(input: decoding.Decoder): Claim {
   const epoch = uint(input);
   const leader = readCandidate(input);
   const instance = name(input);
-  const [vacated, led] = flags(input, 2) as [boolean, boolean];
-  return { epoch, leader, instance, vacated, led, defends: readOptional(input, readCandidate) };
+  const set = flags(input, 2);
+  const defends = readOptional(input, readCandidate);
+  return { epoch, leader, instance, vacated: has(set, 0), led: has(set, 1), defends };
 }
 
 function writeCandidate(out: encoding.Encoder, candidate: Candidate): void {
@@ -285,18 +288,22 @@ function readOptional<T>(
   return flag(input) ? reader(input) : null;
 }
 
-function bits(values: readonly boolean[]): number {
-  return values.reduce((sum, value, i) => sum | (Number(value) << i), 0);
+function bits(a: boolean, b: boolean, c = false): number {
+  return Number(a) | (Number(b) << 1) | (Number(c) << 2);
 }
 
-function flags(input: decoding.Decoder, count: number): boolean[] {
+function flags(input: decoding.Decoder, count: number): number {
   const value = byte(input);
   if (value >> count) throw new CodecError('unknown flags');
-  return Array.from({ length: count }, (_, i) => ((value >> i) & 1) === 1);
+  return value;
+}
+
+function has(set: number, bit: number): boolean {
+  return ((set >> bit) & 1) === 1;
 }
 
 function flag(input: decoding.Decoder): boolean {
-  return flags(input, 1)[0] === true;
+  return has(flags(input, 1), 0);
 }
 
 function byte(input: decoding.Decoder): number {
@@ -325,10 +332,9 @@ function name(input: decoding.Decoder): string {
 
 /** Lengths are checked before anything is allocated. */
 function text(input: decoding.Decoder, bytesMax: number): string {
-  const length = decoding.peekVarUint(input);
-  if (length > bytesMax) throw new CodecError(`text above ${bytesMax} bytes`);
   const start = input.pos;
-  decoding.readVarUint(input);
+  const length = decoding.readVarUint(input);
+  if (length > bytesMax) throw new CodecError(`text above ${bytesMax} bytes`);
   if (input.pos + length > input.arr.length) throw new CodecError('truncated');
   input.pos = start;
   return decoding.readVarString(input);

@@ -95,10 +95,10 @@ export class Machine {
   }
 
   receive(peer: string, bytes: Uint8Array, now: number): void {
-    this.#input(now, () => {
-      const link = this.#kernel.links.get(peer);
-      if (link && !link.refused) this.#receiveBytes(bytes, link);
-    });
+    if (!this.#begin(now)) return;
+    const link = this.#kernel.links.get(peer);
+    if (link && !link.refused) this.#receiveBytes(bytes, link);
+    this.#end(now);
   }
 
   hint(peer: string, kind: Hint, now: number): void {
@@ -267,11 +267,20 @@ export class Machine {
   // The loop: every input notes the time, does its part, then whatever is due.
 
   #input(now: number, act: () => void): void {
-    if (this.#isOver) return;
+    if (!this.#begin(now)) return;
+    act();
+    this.#end(now);
+  }
+
+  #begin(now: number): boolean {
+    if (this.#isOver) return false;
     this.#kernel.now = now;
     const gapMs = this.#stall.input(now);
     if (gapMs > 0) this.#stalled(gapMs);
-    act();
+    return !this.#isOver;
+  }
+
+  #end(now: number): void {
     if (!this.#isOver && now >= this.#dueAt) this.#poll(now);
   }
 

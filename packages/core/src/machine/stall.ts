@@ -6,7 +6,10 @@ export class Stall {
   readonly #limitMs: number;
   #lastInputAt: number;
   #lastTimerAt: number;
-  #gridsMs: number[] = [];
+  /** Between the last timers; 0 for one that came in time. */
+  #spacingsMs: number[] = [];
+  /** The spacing that the last timers all kept to: one late timer alone is no grid. */
+  #gridMs = 0;
 
   constructor(heartbeatIntervalMs: number, now: number) {
     this.#limitMs = Math.max(2 * heartbeatIntervalMs, LIMIT_MIN_MS);
@@ -36,13 +39,10 @@ export class Stall {
   timer(now: number, lateMs: number): void {
     const spacing = now - this.#lastTimerAt;
     this.#lastTimerAt = now;
-    this.#gridsMs.push(lateMs > LATE_MS ? spacing : 0);
-    if (this.#gridsMs.length > GRID_SAMPLES) this.#gridsMs.shift();
-  }
-
-  /** The spacing that the last timers all kept to: one late timer alone is no grid. */
-  get #gridMs(): number {
-    return this.#gridsMs.length < GRID_SAMPLES ? 0 : Math.min(...this.#gridsMs);
+    this.#spacingsMs.push(lateMs > LATE_MS ? spacing : 0);
+    if (this.#spacingsMs.length > GRID_SAMPLES) this.#spacingsMs.shift();
+    const isGrid = this.#spacingsMs.length === GRID_SAMPLES;
+    this.#gridMs = isGrid ? Math.min(...this.#spacingsMs) : 0;
   }
 }
 
