@@ -143,7 +143,8 @@ export class Channels {
     }
     let isRouted = false;
     const result = this.#driver.input((machine, now) => {
-      isRouted = machine.channelSend(name, to, data, epoch, now);
+      const isAlone = to === null && machine.members.length === 1;
+      isRouted = isAlone || machine.channelSend(name, to, data, epoch, now);
     });
     return isRouted ? result : 'dropped';
   }

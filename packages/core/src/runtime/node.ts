@@ -77,7 +77,8 @@ export class DoyenNode extends TypedEventTarget<NodeEventMap> {
   readonly #lifetime = new AbortController();
   readonly #ready = withResolvers<void>();
   #leaving: Promise<void> | null = null;
-  #finished: Promise<void> | null = null;
+  #isOver = false;
+  readonly #finished = withResolvers<void>();
   readonly #leaveDone = withResolvers<void>();
 
   /** @internal Use `join()`. */
@@ -110,7 +111,9 @@ export class DoyenNode extends TypedEventTarget<NodeEventMap> {
    * is probably this node's own. `left` and `failed` are final.
    */
   get state(): NodeState {
-    return this.#driver.machine.state;
+    const { state } = this.#driver.machine;
+    // A page that goes away does not wait until the machine has seen its leave through.
+    return this.#isOver && state !== 'failed' ? 'left' : state;
   }
 
   /** The roster: this node and every member it knows, sorted by id. Frozen; the same object until
@@ -221,8 +224,10 @@ export class DoyenNode extends TypedEventTarget<NodeEventMap> {
     hint: (peer, kind) => this.#driver.arrive((machine, now) => machine.hint(peer, kind, now)),
     discovery: (pending) => this.#driver.arrive((machine, now) => machine.discovery(pending, now)),
     lifecycle: (kind) => {
-      if (kind === 'pagehide') this.#depart();
-      else this.#driver.lifecycle(kind);
+      if (kind !== 'pagehide') return this.#driver.lifecycle(kind);
+      // The page goes away for good: goodbyes go out, and links close, within this very task.
+      void this.leave();
+      void this.#finish(null);
     },
     fault: (code, message) => this.#fault(code, message),
   };
@@ -268,8 +273,12 @@ export class DoyenNode extends TypedEventTarget<NodeEventMap> {
   #changeState(event: MachineEvent & { readonly type: 'statechange' }): void {
     const { state, previous, failure } = event;
     const error = failure && new DoyenError(failure.code, failure.message);
-    this.dispatchEvent(new StateChangeEvent({ type: 'statechange', state, previous, error }));
+    this.#tellState(state, previous, error);
     if (state === 'failed') void this.#finish(error ?? null);
+  }
+
+  #tellState(state: NodeState, previous: NodeState, error?: DoyenError): void {
+    this.dispatchEvent(new StateChangeEvent({ type: 'statechange', state, previous, error }));
   }
 
   #dropped(message: MachineEvent & { readonly type: 'message' }): void {
@@ -284,7 +293,7 @@ export class DoyenNode extends TypedEventTarget<NodeEventMap> {
   }
 
   async #leave(): Promise<void> {
-    if (!this.#finished) {
+    if (!this.#isOver) {
       this.#driver.thaw();
       this.#driver.input((machine, now) => machine.leave(now));
       await this.#leaveDone.promise;
@@ -292,26 +301,17 @@ export class DoyenNode extends TypedEventTarget<NodeEventMap> {
     await this.#finish(null);
   }
 
-  /** The page goes away for good: goodbyes go out and links close within this very task. */
-  #depart(): void {
-    this.#driver.lifecycle('pagehide');
-    this.#driver.input((machine, now) => machine.leave(now));
-    void this.leave();
-    void this.#finish(null);
-  }
-
   #finish(error: DoyenError | null): Promise<void> {
-    this.#finished ??= this.#close(error);
-    return this.#finished;
-  }
-
-  async #close(error: DoyenError | null): Promise<void> {
+    if (this.#isOver) return this.#finished.promise;
+    const previous = this.state;
+    this.#isOver = true;
     this.#driver.stop();
     this.#leaveDone.resolve();
     this.#ready.reject(error ?? new DoyenError('left', 'the node left before it was ready'));
+    this.#finished.resolve(this.#closeTransport());
+    if (previous !== this.state) this.#tellState(this.state, previous);
     this.leadership.close(error);
-    await this.#closeTransport();
-    this.#lifetime.abort();
+    return this.#finished.promise;
   }
 
   async #closeTransport(): Promise<void> {
@@ -320,6 +320,7 @@ export class DoyenNode extends TypedEventTarget<NodeEventMap> {
     const closed = (async () => this.#options.transport.close())().catch(String);
     const problem = await Promise.race([closed, late]);
     cancel();
+    this.#lifetime.abort();
     if (problem !== undefined) this.#fault('close-failed', `the transport: ${problem}`);
   }
 
@@ -330,7 +331,7 @@ export class DoyenNode extends TypedEventTarget<NodeEventMap> {
     try {
       epoch = await learnFloor(floor, { host: this.#host, signal: this.#lifetime.signal });
     } catch (error) {
-      if (this.#finished) return;
+      if (this.#isOver) return;
       this.#fault('floor-failed', `this node cannot lead: ${String(error)}`);
     }
     this.#driver.input((machine, now) => machine.setFloor(epoch, now));

@@ -150,34 +150,40 @@ function schema() {
         ),
       `an object with ${names.join(', ')}`,
     );
-  return v.strictObject({
-    cluster: text,
-    transport: methods('start', 'send', 'close'),
-    election: v.optional(methods('compare')),
-    detection: v.optional(
-      v.strictObject({
-        heartbeatIntervalMs: v.optional(whole(1)),
-        suspicionMs: v.optional(whole(1)),
-        leaderSuspicionMinMs: v.optional(whole(1)),
-      }),
-    ),
-    id: v.optional(text),
-    startedAt: v.optional(whole(0)),
-    seniority: v.optional(v.picklist(['cluster', 'wall-clock'], "'cluster' or 'wall-clock'")),
-    meta: v.optional(v.unknown()),
-    floor: v.optional(v.function('a function')),
-    joinGraceMs: v.optional(whole(0)),
-    signal: v.optional(methods('addEventListener', 'throwIfAborted')),
-  });
+  return v.strictObject(
+    {
+      cluster: text,
+      transport: methods('start', 'send', 'close'),
+      election: v.optional(methods('compare')),
+      detection: v.optional(
+        v.strictObject(
+          {
+            heartbeatIntervalMs: v.optional(whole(1)),
+            suspicionMs: v.optional(whole(1)),
+            leaderSuspicionMinMs: v.optional(whole(1)),
+          },
+          'an object',
+        ),
+      ),
+      id: v.optional(text),
+      startedAt: v.optional(whole(0)),
+      seniority: v.optional(v.picklist(['cluster', 'wall-clock'], "'cluster' or 'wall-clock'")),
+      meta: v.optional(v.unknown()),
+      floor: v.optional(v.function('a function')),
+      joinGraceMs: v.optional(whole(0)),
+      signal: v.optional(methods('addEventListener', 'throwIfAborted')),
+    },
+    'an object',
+  );
 }
 
 function optionError(issue: v.BaseIssue<unknown>): TypeError | RangeError {
   const path = v.getDotPath(issue) ?? 'options';
-  if (issue.type === 'strict_object' && issue.expected === 'never') {
-    return new TypeError(`${path} is no option`);
-  }
+  if (issue.expected === 'never') return new TypeError(`${path} is no option`);
+  const isMissing = issue.type === 'strict_object' && issue.expected !== 'Object';
+  const expectation = isMissing ? 'given' : issue.message;
   const ErrorClass = issue.kind === 'validation' ? RangeError : TypeError;
-  return new ErrorClass(`${path} must be ${issue.message}, got ${shown(issue.input)}`);
+  return new ErrorClass(`${path} must be ${expectation}, got ${shown(issue.input)}`);
 }
 
 function checkOrder(detection: Detection, low: keyof Detection, high: keyof Detection): void {

@@ -400,7 +400,10 @@ describe('the tiebreaker', () => {
     [{ nodeCount: 1, createdAt: -1 }, null],
     [{ nodeCount: Number.POSITIVE_INFINITY, createdAt: 1 }, null],
     [undefined, null],
-    [{ nodeCount: 3, createdAt: 12.5 }, { nodeCount: 3, createdAt: 12.5 }],
+    [
+      { nodeCount: 3, createdAt: 12.5 },
+      { nodeCount: 3, createdAt: 12.5 },
+    ],
   ])('E6: of %j the machine reads %j', (given, read) => {
     const { driver, leadership, log, script } = stage();
     leadership.setTiebreaker(() => given as never);
