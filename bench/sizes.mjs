@@ -4,10 +4,11 @@ import { build } from 'esbuild';
 import { root } from '../scripts/workspace.mjs';
 import { table } from './statistics.mjs';
 
+const LARGEST_COUNT = 20;
 const CORE = ['join', 'oldestNode', 'memory'];
 
 /** What a user's bundler makes of an import, minified and gzipped. */
-export async function run() {
+export async function run({ isSmoke }) {
   const core = await gzipBytes([use('@doyen/core', CORE)]);
   const both = [use('@doyen/core', CORE), use('@doyen/webrtc', ['webrtc'])];
   const webrtc = (await gzipBytes(both, ['simple-peer', 'simple-peer/*'])) - core;
@@ -21,14 +22,31 @@ export async function run() {
       ['all of it with simple-peer', kilobytes(all), ''],
     ],
   );
+  if (isSmoke) return;
+  console.log('\nThe largest modules, minified, before gzip:\n');
+  const { metafile } = await bundle(both, ['simple-peer', 'simple-peer/*']);
+  table(['module', 'bytes'], largest(metafile));
+}
+
+function largest(metafile) {
+  const [{ inputs }] = Object.values(metafile.outputs);
+  return Object.entries(inputs)
+    .map(([file, { bytesInOutput }]) => [file.replace(/^.*node_modules\//, ''), bytesInOutput])
+    .sort((one, other) => other[1] - one[1])
+    .slice(0, LARGEST_COUNT);
 }
 
 function use(from, names) {
   return `export { ${names.join(', ')} } from '${from}';`;
 }
 
-async function gzipBytes(lines, external = []) {
-  const { outputFiles } = await build({
+async function gzipBytes(lines, external) {
+  const { outputFiles } = await bundle(lines, external);
+  return gzipSync(outputFiles[0].contents, { level: 9 }).length;
+}
+
+function bundle(lines, external = []) {
+  return build({
     stdin: { contents: lines.join('\n'), resolveDir: path.join(root, 'bench') },
     bundle: true,
     minify: true,
@@ -38,6 +56,7 @@ async function gzipBytes(lines, external = []) {
     target: 'es2022',
     legalComments: 'none',
     external,
+    metafile: true,
+    absWorkingDir: root,
   });
-  return gzipSync(outputFiles[0].contents, { level: 9 }).length;
 }
