@@ -46,6 +46,8 @@ export type Observation =
     }
   /** A node ended: it said so (`left`), its links closed (`closed`), or it just stopped. */
   | { readonly type: 'ended'; readonly node: Identity; readonly how: 'left' | 'closed' | 'crashed' }
+  | { readonly type: 'started'; readonly node: Identity }
+  | { readonly type: 'failed'; readonly node: Identity; readonly code: string | undefined }
   | { readonly type: 'fence'; readonly name: string; readonly entry: FenceEntry }
   | { readonly type: 'queue'; readonly what: string; readonly count: number; readonly max: number };
 
@@ -60,19 +62,30 @@ export interface CheckerOptions {
   readonly exclusiveEpochs: boolean;
 }
 
-/** All checkers. */
-export function checkers(options: CheckerOptions): Checker[] {
-  return [
-    epochChecker(),
-    changeChecker(),
-    authorChecker(options.exclusiveEpochs),
-    selfChecker(),
-    stallChecker(options.leaderSuspicionMinMs),
-    evictionChecker(options.suspicionMs),
-    departureChecker(),
-    fenceChecker(),
-    boundChecker(),
-  ];
+/** All checkers in one, which gives the first complaint. */
+export function allCheckers(options: CheckerOptions): Checker {
+  const [epochs, evictions] = [epochChecker(), evictionChecker(options.suspicionMs)];
+  const departures = [departureChecker(), duplicateChecker()];
+  // Most of what happens is messages: each checker sees only what it looks at.
+  const checkers: Record<Observation['type'], readonly Checker[]> = {
+    change: [epochs, changeChecker(), authorChecker(options.exclusiveEpochs)],
+    memberleave: [evictions, ...departures],
+    heard: [evictions],
+    read: [epochs, selfChecker()],
+    stalled: [stallChecker(options.leaderSuspicionMinMs)],
+    started: departures,
+    ended: departures,
+    failed: departures,
+    fence: [fenceChecker()],
+    queue: [boundChecker()],
+  };
+  return (observed) => {
+    for (const check of checkers[observed.type]) {
+      const complaint = check(observed);
+      if (complaint !== null) return complaint;
+    }
+    return null;
+  };
 }
 
 /** E4: the epoch of an instance never decreases. */
@@ -182,6 +195,25 @@ export function departureChecker(): Checker {
     if (reason === 'gone' && how === undefined)
       return `M5: ${node.id} says that ${member.id} is gone`;
     return null;
+  };
+}
+
+/** M1: a node fails as a duplicate only while another instance of its id runs. */
+export function duplicateChecker(): Checker {
+  const running = new Map<string, Set<string>>();
+  return (observed) => {
+    if (observed.type === 'ended') running.get(observed.node.id)?.delete(observed.node.instance);
+    if (observed.type !== 'started' && observed.type !== 'failed') return null;
+    const { id, instance } = observed.node;
+    const instances = running.get(id) ?? new Set();
+    running.set(id, instances);
+    if (observed.type === 'started') {
+      instances.add(instance);
+      return null;
+    }
+    instances.delete(instance);
+    if (observed.code !== 'duplicate-id' || instances.size > 0) return null;
+    return `M1: ${id} fails as a duplicate, but no other instance of it runs`;
   };
 }
 

@@ -3,7 +3,7 @@ import type { Member } from '../machine/member.ts';
 import type { Strategy } from '../machine/strategy.ts';
 import { createNode, type DoyenNode } from '../runtime/node.ts';
 import type { JoinOptions } from '../runtime/options.ts';
-import type { Identity, Observation } from './checkers.ts';
+import type { Observation } from './checkers.ts';
 import type { SimHost } from './sim-host.ts';
 import type { SimTransport } from './sim-network.ts';
 
@@ -77,15 +77,11 @@ export function readOf(node: DoyenNode): Observation {
   const { isSelf, epoch, current } = node.leadership;
   return {
     type: 'read',
-    node: identity(node),
+    node,
     isSelf,
     epoch,
-    leader: current && identity(current),
+    leader: current,
   };
-}
-
-export function identity({ id, instance }: Identity): Identity {
-  return { id, instance };
 }
 
 function record(node: DoyenNode, add: (event: Omit<SimEvent, 'at'>) => void): void {
@@ -107,13 +103,16 @@ function record(node: DoyenNode, add: (event: Omit<SimEvent, 'at'>) => void): vo
 }
 
 function observe(node: DoyenNode, host: SimHost, watcher: SimNodeWatcher): void {
-  const self = identity(node);
+  watcher.observed({ type: 'started', node });
+  node.addEventListener('statechange', ({ state, error }) => {
+    if (state === 'failed') watcher.observed({ type: 'failed', node, code: error?.code });
+  });
   node.addEventListener('memberleave', ({ member, reason }) => {
     const local = host.now();
-    watcher.observed({ type: 'memberleave', node: self, member: identity(member), reason, local });
+    watcher.observed({ type: 'memberleave', node, member, reason, local });
   });
   node.leadership.addEventListener('change', ({ leader, epoch }) => {
-    watcher.observed({ type: 'change', node: self, leader: leader && identity(leader), epoch });
+    watcher.observed({ type: 'change', node, leader, epoch });
   });
 }
 

@@ -1,6 +1,6 @@
 import { DEFAULTS } from '../runtime/options.ts';
 import type { Lane } from '../transport/transport.ts';
-import { type Checker, checkers, type Observation } from './checkers.ts';
+import { allCheckers, type Checker, type Observation } from './checkers.ts';
 import { Scheduler } from './scheduler.ts';
 import { Settling } from './settling.ts';
 import { SimClock } from './sim-clock.ts';
@@ -8,7 +8,7 @@ import { SimFence } from './sim-fence.ts';
 import { SimHost } from './sim-host.ts';
 import { SimNet } from './sim-net.ts';
 import { SimNetwork, type SimStats, type SimTransport } from './sim-network.ts';
-import { identity, readOf, type SimNode, type SimNodeOptions, startNode } from './sim-node.ts';
+import { readOf, type SimNode, type SimNodeOptions, startNode } from './sim-node.ts';
 import {
   checkNumber,
   checkSimulateOptions,
@@ -18,6 +18,8 @@ import {
 import { between, type Random, seededRandom } from './sim-random.ts';
 import { SimStore } from './sim-store.ts';
 import { describeBytes, describeEvent, Trace } from './trace.ts';
+
+export type { SimulateOptions };
 
 /**
  * Starts a cluster in virtual time. It runs the shipped runtime, machine and codec on simulated
@@ -44,6 +46,7 @@ interface Process {
   readonly transport: SimTransport;
   readonly node: SimNode;
   stalledAt: number;
+  isFrozen: boolean;
 }
 
 /** A simulated cluster. See {@link simulate}. */
@@ -58,7 +61,7 @@ export class Simulation {
   readonly #network: SimNetwork;
   readonly #random: Random;
   readonly #trace: Trace;
-  readonly #checkers: readonly Checker[];
+  readonly #checker: Checker;
   readonly #processes = new Map<string, Process>();
   readonly #fences = new Map<string, SimFence>();
   readonly #stores = new Map<string, SimStore>();
@@ -95,7 +98,7 @@ export class Simulation {
       (what) => this.#act(what),
     );
     const detection = { ...DEFAULTS.detection, ...options.detection };
-    this.#checkers = checkers({ ...detection, exclusiveEpochs: false });
+    this.#checker = allCheckers({ ...detection, exclusiveEpochs: false });
     for (const { id, ...own } of all)
       this.#start(id, own, between(this.#random, [0, startSpreadMs]));
   }
@@ -169,7 +172,7 @@ export class Simulation {
   leave(id: string): void {
     const { node } = this.#upProcess(id);
     this.#act(`leave ${id}`);
-    this.#observe({ type: 'ended', node: identity(node), how: 'left' });
+    this.#observe({ type: 'ended', node, how: 'left' });
     node.leave().catch((error: unknown) => this.#act(`leave ${id} failed: ${error}`));
     this.#touched.add(this.#process(id));
   }
@@ -201,7 +204,10 @@ export class Simulation {
     this.#pause(process);
   }
 
-  /** Ends a stall: the node gets what was queued, then its overdue timers fire. */
+  /**
+   * Ends a stall, and a freeze as `thaw` does: the node gets what was queued, then its overdue timers
+   * fire. Without one, nothing happens.
+   */
   resume(id: string): void {
     const process = this.#upProcess(id);
     this.#act(`resume ${id}`);
@@ -212,15 +218,17 @@ export class Simulation {
   freeze(id: string): void {
     const process = this.#upProcess(id);
     this.#act(`freeze ${id}`);
-    if (process.host.condition === 'running') process.host.lifecycle('freeze');
+    if (process.host.condition !== 'running') return;
+    process.host.lifecycle('freeze');
     this.#pause(process);
+    process.isFrozen = true;
   }
 
-  /** As `resume`, and the node gets the browser's `resume` event before anything else. */
+  /** Ends a freeze: the node gets the browser's `resume` event first, then all as in `resume`. */
   thaw(id: string): void {
     const process = this.#upProcess(id);
     this.#act(`thaw ${id}`);
-    this.#resume(process, () => process.host.lifecycle('resume'));
+    this.#resume(process);
   }
 
   /** The node's wall clock jumps by `jumpMs`; from now on its clocks and timers run at `rate`. */
@@ -314,7 +322,15 @@ export class Simulation {
         observed: (observation) => this.#observe(observation),
       },
     });
-    const process: Process = { id, options: own, host, transport, node, stalledAt: 0 };
+    const process: Process = {
+      id,
+      options: own,
+      host,
+      transport,
+      node,
+      stalledAt: 0,
+      isFrozen: false,
+    };
     this.#processes.set(id, process);
     return node;
   }
@@ -322,7 +338,7 @@ export class Simulation {
   #stop(process: Process): void {
     process.host.stop();
     process.transport.crash();
-    this.#observe({ type: 'ended', node: identity(process.node), how: 'crashed' });
+    this.#observe({ type: 'ended', node: process.node, how: 'crashed' });
   }
 
   #pause(process: Process): void {
@@ -331,14 +347,15 @@ export class Simulation {
     process.stalledAt = process.host.now();
   }
 
-  #resume(process: Process, first: () => void = () => undefined): void {
-    const { host, node, transport } = process;
+  #resume(process: Process): void {
+    const { host, node, transport, isFrozen } = process;
     if (host.condition !== 'paused') return;
+    process.isFrozen = false;
     const stalledMs = host.now() - process.stalledAt;
     const { isSelf } = node.leadership;
-    this.#observe({ type: 'stalled', node: identity(node), isSelf, stalledMs });
+    this.#observe({ type: 'stalled', node, isSelf, stalledMs });
     host.resume(() => {
-      first();
+      if (isFrozen) host.lifecycle('resume');
       transport.resumed();
     });
     this.#network.redial();
@@ -370,18 +387,20 @@ export class Simulation {
   #check(): void {
     for (const process of this.#touched) {
       if (process.host.condition === 'running') this.#observe(readOf(process.node));
-      const count = process.host.heldCount;
-      this.#observe({ type: 'queue', what: `queue of ${process.id}`, count, max: QUEUE_MAX });
+      this.#checkQueue(`the queue of ${process.id}`, process.host.heldCount);
     }
     this.#touched.clear();
-    const { size } = this.#scheduler;
-    this.#observe({ type: 'queue', what: 'the network', count: size, max: QUEUE_MAX });
+    this.#checkQueue('the network', this.#scheduler.size);
     if (this.#violation !== null) throw this.#error(this.#violation);
+  }
+
+  #checkQueue(what: string, count: number): void {
+    if (count > QUEUE_MAX) this.#observe({ type: 'queue', what, count, max: QUEUE_MAX });
   }
 
   /** Kept until the event is over: a listener's throw would go to the platform, not to the test. */
   #observe(observation: Observation): void {
-    for (const check of this.#checkers) this.#violation ??= check(observation);
+    this.#violation ??= this.#checker(observation);
   }
 
   #error(what: string): SimulationError {
@@ -397,13 +416,13 @@ export class Simulation {
     return {
       delivered: (to: SimTransport, from: SimTransport, lane: Lane, bytes: Uint8Array) => {
         const local = to.host.now();
-        this.#observe({ type: 'heard', node: identity(to), from: identity(from), local });
+        this.#observe({ type: 'heard', node: to, from, local });
         if (logsMessages) {
           this.#trace.add(this.now, to.id, `heard ${from.id} ${lane} ${describeBytes(bytes)}`);
         }
       },
       closed: (transport: SimTransport) => {
-        this.#observe({ type: 'ended', node: identity(transport), how: 'closed' });
+        this.#observe({ type: 'ended', node: transport, how: 'closed' });
       },
     };
   }

@@ -5,6 +5,7 @@ import {
   type Checker,
   changeChecker,
   departureChecker,
+  duplicateChecker,
   epochChecker,
   evictionChecker,
   fenceChecker,
@@ -104,6 +105,16 @@ describe('checkers', () => {
     expect(verdicts(departureChecker(), [gone('gone', 1)])).toEqual([
       expect.stringMatching(/M5: a says/),
     ]);
+  });
+
+  it('M1: a duplicate of an instance that has ended is found', () => {
+    const older = { id: 'b', instance: 'b0' };
+    const started = [older, b].map((node): Observation => ({ type: 'started', node }));
+    const failed: Observation = { type: 'failed', node: b, code: 'duplicate-id' };
+    const crashed: Observation = { type: 'ended', node: older, how: 'crashed' };
+    expect(verdicts(duplicateChecker(), [...started, failed])).toEqual([]);
+    const alone = [...started, crashed, failed];
+    expect(verdicts(duplicateChecker(), alone)).toEqual([expect.stringMatching(/^M1: b fails/)]);
   });
 
   it('X1: a fence that admits an older epoch, or two holders of one, is found', () => {

@@ -1,0 +1,145 @@
+import type { SimNodeOptions } from './sim-node.ts';
+import type { Simulation } from './simulate.ts';
+
+/**
+ * Does what one line of a script says: a verb, then its words and `name=value` pairs. The verbs are
+ * the methods of a simulation and of its network, and `expect`, which waits for agreement.
+ * @throws TypeError for a line that makes no sense, SimulationError for what fails.
+ */
+export async function perform(sim: Simulation, line: string): Promise<void> {
+  const [verb = '', ...rest] = line.trim().split(/\s+/);
+  const command = COMMANDS.get(verb);
+  if (command === undefined) throw new TypeError(`no such command in a script: ${line}`);
+  const words = rest.filter((word) => !word.includes('='));
+  const pairs = rest.filter((word) => word.includes('=')).map((word) => word.split('='));
+  const values = new Map(pairs.map(([name = '', value = '']) => [name, value]));
+  await command(sim, words, values);
+}
+
+/**
+ * Whether all running nodes know exactly each other, and name one of them as the leader, in one
+ * epoch, which it says too.
+ */
+export function agrees(sim: Simulation): boolean {
+  const nodes = sim.running.map((id) => sim.node(id));
+  const [first] = nodes;
+  if (first === undefined) return true;
+  const { current, epoch } = first.leadership;
+  const leader = nodes.find(({ instance }) => instance === current?.instance);
+  if (leader === undefined || !leader.leadership.isSelf) return false;
+  const roster = instances(nodes);
+  return nodes.every(({ leadership, members }) => {
+    const isSame = leadership.current?.instance === leader.instance && leadership.epoch === epoch;
+    return isSame && instances(members) === roster;
+  });
+}
+
+function instances(list: readonly { readonly instance: string }[]): string {
+  return list
+    .map(({ instance }) => instance)
+    .toSorted()
+    .join();
+}
+
+/** What each running node believes, one line a node. */
+export function views(sim: Simulation): string[] {
+  return sim.running.map((id) => {
+    const { leadership, members, state } = sim.node(id);
+    const leader = `${leadership.current?.id ?? 'nobody'}${leadership.isSelf ? ' (itself)' : ''}`;
+    const roster = members.map((member) => {
+      const notes = [member.status, member.link].filter((note) => {
+        return note === 'suspect' || note === 'relayed';
+      });
+      return [member.id, ...notes].join(':');
+    });
+    return `${id} ${state}, leader ${leader}, epoch ${leadership.epoch}, members ${roster.join(' ')}`;
+  });
+}
+
+type Values = ReadonlyMap<string, string>;
+type Command = (sim: Simulation, words: readonly string[], values: Values) => unknown;
+
+const COMMANDS = new Map<string, Command>([
+  ['run', (sim, [ms]) => sim.run(Number(ms))],
+  ['expect', expectAgreement],
+  ['add', (sim, [id = ''], values) => sim.add(id, nodeOptions(values))],
+  ['leave', (sim, [id = '']) => sim.leave(id)],
+  ['crash', (sim, [id = '']) => sim.crash(id)],
+  ['restart', (sim, [id = '']) => sim.restart(id)],
+  ['pause', (sim, [id = '']) => sim.pause(id)],
+  ['resume', (sim, [id = '']) => sim.resume(id)],
+  ['freeze', (sim, [id = '']) => sim.freeze(id)],
+  ['thaw', (sim, [id = '']) => sim.thaw(id)],
+  ['proof', (sim, [id = '']) => sim.proof(id)],
+  ['throttle', (sim, [id = '', ms]) => sim.throttle(id, Number(ms))],
+  ['clock', (sim, [id = ''], values) => sim.clock(id, clockOptions(values))],
+  ['cut', (sim, [from = '', to = '', how]) => sim.net.cut(from, to, { oneWay: how === 'one-way' })],
+  ['join', (sim, [one = '', two = '']) => sim.net.join(one, two)],
+  ['partition', (sim, words) => sim.net.partition(groups(words))],
+  ['heal', (sim) => sim.net.heal()],
+  ['loss', (sim, [rate]) => sim.net.loss(Number(rate))],
+  ['duplicate', (sim, [rate]) => sim.net.duplicate(Number(rate))],
+  ['reorder', (sim, [rate]) => sim.net.reorder(Number(rate))],
+  ['latency', (sim, [low, high]) => sim.net.latency([Number(low), Number(high)])],
+  ['calm', calm],
+  ['candidacy', (sim, [id = '', on]) => sim.node(id).leadership.setCandidacy(on === 'on')],
+  ['tiebreaker', setTiebreaker],
+  ['resign', (sim, [id = '']) => void sim.node(id).leadership.resign().catch(ignore)],
+  [
+    'transfer',
+    (sim, [id = '', to = '']) => void sim.node(id).leadership.transfer(to).catch(ignore),
+  ],
+]);
+
+async function expectAgreement(sim: Simulation, words: readonly string[], values: Values) {
+  const [leader] = words;
+  const isMet = () => {
+    return agrees(sim) && (!leader || sim.node(leader).leadership.isSelf);
+  };
+  await sim.runUntil(isMet, { withinMs: Number(values.get('within') ?? 30_000) });
+}
+
+/** Ends all faults. */
+function calm(sim: Simulation): void {
+  sim.net.heal();
+  sim.net.loss(0);
+  sim.net.duplicate(0);
+  sim.net.reorder(0);
+  sim.net.latency([5, 30]);
+  for (const id of sim.running) {
+    sim.throttle(id, 0);
+    sim.resume(id);
+  }
+}
+
+function setTiebreaker(sim: Simulation, [id = '']: readonly string[], values: Values): void {
+  const reading = {
+    nodeCount: Number(values.get('nodeCount')),
+    createdAt: Number(values.get('createdAt')),
+  };
+  sim.node(id).leadership.setTiebreaker(() => reading);
+}
+
+/** What a resignation or a transfer came to shows in the trace, as events. */
+function ignore(): void {
+  return undefined;
+}
+
+function nodeOptions(values: Values): SimNodeOptions {
+  const startedAt = values.get('startedAt');
+  return startedAt === undefined ? {} : { startedAt: Number(startedAt) };
+}
+
+function clockOptions(values: Values): { jumpMs?: number; rate?: number } {
+  const [jump, rate] = [values.get('jump'), values.get('rate')];
+  return {
+    ...(jump !== undefined && { jumpMs: Number(jump) }),
+    ...(rate !== undefined && { rate: Number(rate) }),
+  };
+}
+
+/** `n1 n2 | n3` gives [n1, n2] and [n3]. */
+function groups(words: readonly string[]): string[][] {
+  const text = words.join(' ').split('|');
+  return text.map((group) => group.split(' ').filter((id) => id !== ''));
+}

@@ -1,0 +1,268 @@
+import { highestId } from '@doyen/core';
+import { type SimNode, SimulationError, simulate } from '@doyen/core/testing';
+import { describe, expect, it } from 'vitest';
+import { agrees } from '../../src/testing/script.ts';
+
+describe('simulate', () => {
+  it('gives the same bytes for the same seed, every message included, and others for another', async () => {
+    const [one, two, other] = [await eventful(7), await eventful(7), await eventful(8)];
+    expect(one).toBe(two);
+    expect(one).not.toBe(other);
+    expect(one.split('\n').length).toBeGreaterThan(500);
+  });
+
+  it('counts nodes from n1, or takes ids and options as given', async () => {
+    expect(simulate({ seed: 1, nodes: 2 }).ids).toEqual(['n1', 'n2']);
+    const sim = simulate({ seed: 1, nodes: ['a', { id: 'b', startedAt: 5, voter: false }] });
+    expect(sim.ids).toEqual(['a', 'b']);
+    expect(await sim.runUntil(() => agrees(sim))).toBeGreaterThan(0);
+    expect(sim.node('a').leadership.current?.id).toBe('b');
+  });
+
+  it('takes the election and what else join() takes', async () => {
+    const sim = simulate({ seed: 1, nodes: 3, election: highestId, meta: { from: 'test' } });
+    await sim.runUntil(() => agrees(sim));
+    expect(sim.node('n1').leadership.current).toMatchObject({ id: 'n3', meta: { from: 'test' } });
+  });
+
+  it('spreads starts, and a node that has not started yet can be used already', async () => {
+    const sim = simulate({ seed: 3, nodes: 4, startSpreadMs: 2_000 });
+    const leader = sim.node('n4').leadership.waitForLeader();
+    await sim.runUntil(() => agrees(sim));
+    expect(sim.now).toBeGreaterThan(500);
+    const stamps = sim.node('n1').members.map(({ startedAt }) => startedAt);
+    expect(new Set(stamps).size).toBe(4);
+    expect((await leader).id).toBe(sim.node('n1').leadership.current?.id);
+  });
+
+  it('runs for as long as it is told, and not at all before', async () => {
+    const sim = simulate({ seed: 1, nodes: 1 });
+    expect([sim.now, sim.node('n1').leadership.isSelf]).toEqual([0, false]);
+    await sim.run(1_234);
+    expect(sim.now).toBe(1_234);
+    await expect(Promise.all([sim.run(1), sim.run(1)])).rejects.toThrow(TypeError);
+  });
+
+  it('says when, with which seed and after which events something was not reached', async () => {
+    const sim = simulate({ seed: 42, nodes: 2, replay: 'npm run sim -- --seed 42' });
+    const failure = await sim.runUntil(() => false, { withinMs: 900 }).catch(String);
+    expect(failure).toContain('SimulationError: not met within 900 ms: () => false');
+    expect(failure).toContain('at 900 ms, seed 42; npm run sim -- --seed 42');
+    expect(failure).toMatch(/ n1 {2}change nobody -> n1 epoch=1 \(elected\)/);
+  });
+
+  it('rejects when a checker finds a rule violated', async () => {
+    const sim = simulate({ seed: 1, nodes: 2 });
+    await sim.runUntil(() => agrees(sim));
+    Object.defineProperty(sim.node('n2').leadership, 'epoch', { get: () => 0 });
+    const failure = sim.run(5_000);
+    await expect(failure).rejects.toThrow(SimulationError);
+    await expect(failure).rejects.toThrow('E4: the epoch of n2 went back from 1 to 0');
+  });
+
+  it('names the option or the id that is wrong', () => {
+    expect(() => simulate({ seed: -1 })).toThrow(/^seed must be from 0 to \d+, got -1$/);
+    expect(() => simulate({ seed: 1, nodes: 1.5 })).toThrow('nodes must be whole, got 1.5');
+    expect(() => simulate({ seed: 1, nodes: ['a', 'a'] })).toThrow('got a twice');
+    expect(() => simulate({ seed: 1, latencyMs: [9, 3] })).toThrow('latencyMs[1] must be from 9');
+    const sim = simulate({ seed: 1, nodes: 2 });
+    expect(() => sim.node('n3')).toThrow('id must be one of n1, n2, got n3');
+    expect(() => sim.net.cut('n1', 'x')).toThrow('id must be one of n1, n2, got x');
+    expect(() => sim.add('n1')).toThrow(RangeError);
+    sim.crash('n1');
+    expect(() => sim.crash('n1')).toThrow('n1 must run, but it has ended');
+  });
+
+  it('runs user code in virtual time: lead, ready, sleep and channels', async () => {
+    const sim = simulate({ seed: 1, nodes: 2 });
+    const said: string[] = [];
+    sim
+      .node('n2')
+      .channel('work')
+      .addEventListener('message', ({ data, epoch }) => {
+        said.push(`${data[0]} in epoch ${epoch} at ${sim.now > 5_000 ? 'second 5' : 'once'}`);
+      });
+    const work = sim.node('n1').leadership.lead(async (term) => {
+      await sim.node('n1').ready();
+      for (const value of [1, 2]) {
+        term.channel('work').broadcast(Uint8Array.of(value));
+        await sim.sleep(5_000, { signal: term.signal });
+      }
+    });
+    await sim.run(20_000);
+    expect(said).toEqual(['1 in epoch 1 at once', '2 in epoch 1 at second 5']);
+    sim.leave('n1');
+    await sim.runUntil(() => sim.node('n1').state === 'left');
+    await sim.run(1_000);
+    await expect(work).resolves.toBeUndefined();
+  });
+
+  it('records public events with ids, oldest first', async () => {
+    const sim = simulate({ seed: 1, nodes: 2 });
+    await sim.runUntil(() => agrees(sim));
+    const { events } = sim.node('n2');
+    expect(events.find(({ type }) => type === 'memberjoin')).toMatchObject({ member: 'n1' });
+    const change = { type: 'change', leader: 'n1', epoch: 1, previous: null, reason: 'elected' };
+    expect(events.at(-1)).toMatchObject(change);
+    expect(events.map(({ at }) => at)).toEqual(
+      events.map(({ at }) => at).toSorted((a, b) => a - b),
+    );
+  });
+
+  it('counts what the network has carried', async () => {
+    const sim = simulate({ seed: 1, nodes: 2 });
+    await sim.run(10_000);
+    const [one, two] = [sim.stats('n1'), sim.stats('n2')];
+    expect(one.messagesSent).toBeGreaterThan(5);
+    expect(one.bytesSent).toBeGreaterThan(one.messagesSent);
+    expect(two.messagesReceived).toBeGreaterThanOrEqual(one.messagesSent - 2);
+  });
+});
+
+describe('simulated faults', () => {
+  it('M5: a crashed leader is replaced, and its own handle stays as it was', async () => {
+    const sim = await settled(4);
+    const crashed = sim.node('n1');
+    sim.crash('n1');
+    await sim.runUntil(() => agrees(sim), { withinMs: 30_000 });
+    expect(sim.running).toEqual(['n2', 'n3', 'n4']);
+    expect(sim.node('n2').leadership.epoch).toBeGreaterThan(1);
+    expect(crashed.members).toHaveLength(4);
+  });
+
+  it('M1: a restarted node is another instance of the same id', async () => {
+    const sim = await settled(3);
+    const before = sim.node('n2').instance;
+    const after = sim.restart('n2');
+    await sim.runUntil(() => agrees(sim), { withinMs: 30_000 });
+    expect(sim.node('n2')).toBe(after);
+    expect(after.instance).not.toBe(before);
+    expect(eventsOf(sim.node('n3'), 'memberleave')).toMatchObject([
+      { member: 'n2', reason: 'replaced' },
+    ]);
+  });
+
+  it('M9, E8: a paused leader does not say that it leads when it resumes', async () => {
+    const sim = await settled(3);
+    sim.pause('n1');
+    await sim.run(10_000);
+    expect(sim.node('n2').leadership.current?.id).not.toBe('n1');
+    sim.resume('n1');
+    expect(sim.node('n1').leadership.isSelf).toBe(false);
+    await sim.runUntil(() => agrees(sim), { withinMs: 10_000 });
+  });
+
+  it('E13: a frozen leader hands over at once', async () => {
+    const sim = await settled(3);
+    sim.freeze('n1');
+    expect(sim.node('n1').leadership.isSelf).toBe(false);
+    expect(await sim.runUntil(() => sim.node('n2').leadership.isSelf)).toBeLessThan(1_000);
+    sim.thaw('n1');
+    await sim.runUntil(() => agrees(sim), { withinMs: 10_000 });
+  });
+
+  it('M5: proof of death evicts at once', async () => {
+    const sim = await settled(3);
+    sim.proof('n1');
+    expect(await sim.runUntil(() => agrees(sim))).toBeLessThan(1_000);
+    expect(eventsOf(sim.node('n2'), 'memberleave')).toMatchObject([
+      { member: 'n1', reason: 'gone' },
+    ]);
+  });
+
+  it('M8: a partition heals by itself', async () => {
+    const sim = await settled(5);
+    sim.net.partition([
+      ['n1', 'n2'],
+      ['n3', 'n4', 'n5'],
+    ]);
+    await sim.run(40_000);
+    expect(sim.node('n3').members.map(({ id }) => id)).toEqual(['n3', 'n4', 'n5']);
+    expect(sim.node('n1').members.map(({ id }) => id)).toEqual(['n1', 'n2']);
+    sim.net.heal();
+    await sim.runUntil(() => agrees(sim), { withinMs: 30_000 });
+  });
+
+  it('M9: a throttled node keeps its place', async () => {
+    const sim = await settled(3);
+    sim.throttle('n1', 1_000);
+    await sim.run(60_000);
+    expect(sim.node('n2').leadership.current?.id).toBe('n1');
+    expect(sim.node('n2').leadership.epoch).toBe(1);
+  });
+
+  it('a clock that runs fast, or jumps on the wall, changes no leader', async () => {
+    const sim = await settled(3);
+    sim.clock('n1', { jumpMs: -86_400_000 });
+    sim.clock('n2', { rate: 1.1 });
+    await sim.run(60_000);
+    expect(agrees(sim)).toBe(true);
+    expect(sim.node('n3').leadership.epoch).toBe(1);
+  });
+
+  it('X1: effects of a paused leader do not get past the fence after the takeover', async () => {
+    const sim = simulate({ seed: 5, nodes: 3 });
+    const fence = sim.fence('store');
+    for (const id of sim.ids) {
+      const work = sim.node(id).leadership.lead(async (term) => {
+        // Careless on purpose: it does not look at its signal.
+        for (let round = 0; round < 30; round += 1) {
+          fence.admit(term.token);
+          await sim.sleep(1_000);
+        }
+      });
+      work.catch(() => undefined);
+    }
+    await sim.run(5_000);
+    sim.pause('n1');
+    await sim.run(20_000);
+    sim.resume('n1');
+    await sim.run(10_000);
+    const verdicts = new Set(fence.log.map(({ verdict }) => verdict));
+    expect([...verdicts].toSorted()).toEqual(['admitted', 'stale']);
+    expect(fence.high()).toBeGreaterThan(1);
+  });
+
+  it('keeps how a store fails, until its node loses it', () => {
+    const sim = simulate({ seed: 1, nodes: 1 });
+    sim.store('n1').fail('torn');
+    expect(sim.store('n1').failure).toBe('torn');
+    sim.restart('n1');
+    expect(sim.store('n1').failure).toBe('torn');
+    sim.restart('n1', { amnesia: true });
+    expect(sim.store('n1').failure).toBeNull();
+  });
+});
+
+async function settled(nodes: number) {
+  const sim = simulate({ seed: 11, nodes });
+  await sim.runUntil(() => agrees(sim));
+  return sim;
+}
+
+function eventsOf(node: SimNode, type: string) {
+  return node.events.filter((event) => event.type === type);
+}
+
+/** A run with most kinds of faults, and user code in it. */
+async function eventful(seed: number): Promise<string> {
+  const sim = simulate({ seed, nodes: 4, startSpreadMs: 500, trace: 'messages' });
+  sim.node('n2').leadership.lead(async (term) => {
+    await term.confirm();
+    term.channel('work').broadcast(Uint8Array.of(1));
+  });
+  await sim.run(3_000);
+  sim.net.loss(0.05);
+  sim.net.duplicate(0.05);
+  sim.net.reorder(0.05);
+  sim.crash('n1');
+  await sim.run(8_000);
+  sim.restart('n1');
+  await sim.run(3_000);
+  sim.freeze('n3');
+  sim.clock('n4', { rate: 1.01 });
+  await sim.run(8_000);
+  sim.thaw('n3');
+  await sim.run(5_000);
+  return sim.trace();
+}

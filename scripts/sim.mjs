@@ -1,0 +1,37 @@
+// Runs a cluster with random faults in virtual time, and prints what happened:
+//   npm run sim -- --seed 7 [--nodes 5] [--seconds 120] [--messages]
+import { execFileSync } from 'node:child_process';
+import { parseArgs } from 'node:util';
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '1' },
+    nodes: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '120' },
+    messages: { type: 'boolean', default: false },
+  },
+});
+
+// Its output would stand in the middle of the trace.
+execFileSync('npx', ['tsc', '-b', 'packages/core'], { stdio: ['ignore', 'inherit', 'inherit'] });
+const { runSchedule } = await import('../packages/core/dist/testing/schedule-run.js');
+
+const run = await runSchedule({
+  seed: number('seed', 0),
+  nodes: number('nodes', 1),
+  forMs: number('seconds', 0) * 1000,
+  trace: values.messages ? 'messages' : 'events',
+});
+process.stdout.write(run.trace);
+process.stdout.write(`\n${run.views.join('\n')}\n\n${run.summary}\n`);
+if (run.error !== null) {
+  process.stderr.write(`\n${run.error.message}\n`);
+  process.exitCode = 1;
+}
+
+/** A whole number given on the command line. */
+function number(name, min) {
+  const value = Number(values[name]);
+  if (Number.isSafeInteger(value) && value >= min) return value;
+  throw new RangeError(`--${name} must be a whole number from ${min}, got ${values[name]}`);
+}
