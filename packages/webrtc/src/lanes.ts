@@ -20,6 +20,11 @@ export class Lanes {
   readonly #waiting: Waiting[] = [];
   #waitingBytes = 0;
   #draining = false;
+  /**
+   * Bytes that the channel took and does not count. WebRTC for Node (@roamhq/wrtc) counts only what
+   * is beyond its inner buffer; a burst into that loses packets, and the link stalls for seconds.
+   */
+  #unseenBytes = 0;
 
   constructor(channel: FrameChannel) {
     this.#channel = channel;
@@ -51,16 +56,25 @@ export class Lanes {
 
   #pump(): void {
     for (let frame = this.#next(); frame; frame = this.#next()) {
-      if (this.#channel.bufferedBytes + frame.length <= CHANNEL_BYTES_MAX) {
-        this.#channel.send(frame);
-      } else {
-        this.#draining = true;
-        this.#channel.sendThen(frame, () => {
-          this.#draining = false;
-          this.#pump();
-        });
-      }
+      const ahead = Math.max(this.#channel.bufferedBytes, this.#unseenBytes);
+      if (ahead + frame.length <= CHANNEL_BYTES_MAX) this.#hand(frame);
+      else this.#handAndWait(frame);
     }
+  }
+
+  #hand(frame: Uint8Array): void {
+    this.#channel.send(frame);
+    // An honest count includes what was handed over in this very task.
+    if (this.#channel.bufferedBytes === 0) this.#unseenBytes += frame.length;
+  }
+
+  #handAndWait(frame: Uint8Array): void {
+    this.#draining = true;
+    this.#channel.sendThen(frame, () => {
+      this.#draining = false;
+      this.#unseenBytes = 0;
+      this.#pump();
+    });
   }
 
   /** The next frame to go, while frames may go. */

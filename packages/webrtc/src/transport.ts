@@ -97,5 +97,5 @@ function checkPlatform({ rtc, WebSocket }: CheckedOptions): void {
   }
 }
 
-/** What close() gives the last messages to leave: a few round trips on a good network. */
-const LINGER_MS = 250;
+/** What close() gives the last messages to leave: half of what a leaving node waits in all. */
+const LINGER_MS = 500;

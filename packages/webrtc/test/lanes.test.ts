@@ -55,6 +55,16 @@ describe('lanes', () => {
     expect(channel.bufferedBytes).toBeLessThanOrEqual(2 * 64 * 1024);
   });
 
+  it('W3: a channel that counts nothing is not flooded either', () => {
+    const channel = new SlowChannel();
+    Object.defineProperty(channel, 'bufferedBytes', { get: () => 0, set: () => undefined });
+    const lanes = new Lanes(channel);
+    expect(lanes.send(new Uint8Array(500_000), 'data')).toBe('queued');
+    expect(channel.frames.length).toBeLessThanOrEqual(2);
+    for (let round = 0; round < 10; round += 1) channel.drain();
+    expect(messagesIn(channel.frames)).toEqual([0]);
+  });
+
   it('W3: back-pressure is an answer: sent, then queued, then dropped, then sent again', () => {
     const channel = new SlowChannel();
     const lanes = new Lanes(channel);
