@@ -129,26 +129,26 @@ export function checkMs(name: string, ms: number): void {
   if (!(ms >= 0)) throw new RangeError(`${name} must be 0 or more milliseconds, got ${ms}`);
 }
 
+// Built at each use, so that importing this file does nothing. Only a few parts of the library, all
+// types being custom ones: each further part would cost every page that loads this.
 function schema() {
+  const a = <Type>(expectation: string, is: (value: unknown) => boolean) =>
+    v.custom<Type>(is, expectation);
   const text = v.pipe(
-    v.string('a string'),
+    a<string>('a string', (value) => typeof value === 'string'),
     v.check(isText, '1 to 128 bytes of UTF-8 without control characters'),
   );
   const whole = (min: number) =>
     v.pipe(
-      v.number('a number'),
+      a<number>('a number', (value) => typeof value === 'number'),
       v.check(
         (n) => Number.isSafeInteger(n) && n >= min && n <= NUMBER_MAX,
         `an integer, ${min} or more`,
       ),
     );
   const methods = (...names: string[]) =>
-    v.custom(
-      (value) =>
-        names.every(
-          (name) => typeof (value as Record<string, unknown> | null)?.[name] === 'function',
-        ),
-      `an object with ${names.join(', ')}`,
+    a(`an object with ${names.join(', ')}`, (value) =>
+      names.every((name) => isFunction((value as Record<string, unknown> | null)?.[name])),
     );
   return v.strictObject(
     {
@@ -167,14 +167,20 @@ function schema() {
       ),
       id: v.optional(text),
       startedAt: v.optional(whole(0)),
-      seniority: v.optional(v.picklist(['cluster', 'wall-clock'], "'cluster' or 'wall-clock'")),
-      meta: v.optional(v.unknown()),
-      floor: v.optional(v.function('a function')),
+      seniority: v.optional(
+        a("'cluster' or 'wall-clock'", (is) => is === 'cluster' || is === 'wall-clock'),
+      ),
+      meta: v.optional(a('JSON', () => true)),
+      floor: v.optional(a('a function', isFunction)),
       joinGraceMs: v.optional(whole(0)),
       signal: v.optional(methods('addEventListener', 'throwIfAborted')),
     },
     'an object',
   );
+}
+
+function isFunction(value: unknown): boolean {
+  return typeof value === 'function';
 }
 
 function optionError(issue: v.BaseIssue<unknown>): TypeError | RangeError {
