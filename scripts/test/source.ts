@@ -37,8 +37,13 @@ export function isProduct(file: string): boolean {
   return isCode(file) && !isTest(file) && !/(^|\/)(test|e2e)\//.test(file);
 }
 
+const parsed = new Map<string, ts.SourceFile>();
+
 export function parse(file: string): ts.SourceFile {
-  return ts.createSourceFile(file, read(file), ts.ScriptTarget.Latest, true);
+  const source =
+    parsed.get(file) ?? ts.createSourceFile(file, read(file), ts.ScriptTarget.Latest, true);
+  parsed.set(file, source);
+  return source;
 }
 
 /** Visits every node of a file, parents first. */

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import ts from 'typescript';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { files, isCode, isProduct, lineCount, parse, place, read, visit } from './source.ts';
 
 // Rules of CONTRIBUTING.md that a machine can check. Each failure names the place.
@@ -12,6 +12,11 @@ const code = files.filter(isCode);
 const product = files.filter(isProduct);
 const machine = files.filter((file) => /^packages\/core\/src\/machine\/.*\.ts$/.test(file));
 const markdown = files.filter((file) => file.endsWith('.md'));
+
+// Once for all tests; on a busy machine it takes longer than a test may.
+beforeAll(() => {
+  for (const file of code) parse(file);
+}, 60_000);
 
 /** Every node of `among` for which `judge` gives a complaint. */
 function complaints(
