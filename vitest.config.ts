@@ -13,5 +13,8 @@ export default defineConfig({
     // Native WebRTC for Node crashes in worker threads; child processes are safe.
     pool: 'forks',
     maxWorkers: 2,
+    // A guard against hanging, not a measure: shared machines are slow at times.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
   },
 });

@@ -14,6 +14,8 @@ export class Detector {
   #sequence = 0;
   /** Since when nobody is judged, until one round has been answered; `null` = judging (M9). */
   #amnestySince: number | null = null;
+  /** Most links went quiet together: the fault is probably this node's own (M10). */
+  #isIsolated = false;
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
@@ -21,6 +23,10 @@ export class Detector {
 
   get isAmnesty(): boolean {
     return this.#amnestySince !== null;
+  }
+
+  get isIsolated(): boolean {
+    return this.#isIsolated;
   }
 
   /** Any byte of a member, over any path, is a life sign (M12). */
@@ -34,6 +40,7 @@ export class Detector {
     if (entry.suspectedAt === null) return;
     entry.suspectedAt = null;
     roster.refresh(entry, 'memberalive');
+    this.#lookAround();
     election.rosterChanged('update');
   }
 
@@ -88,7 +95,7 @@ export class Detector {
 
   /** Whether nothing of a member is heard here, for long enough to say so to others. */
   isQuiet(entry: Entry): boolean {
-    if (this.isAmnesty) return false;
+    if (this.isAmnesty || this.#isIsolated) return false;
     if (entry.suspectedAt !== null || entry.closedAt !== null) return true;
     const { now, links } = this.#kernel;
     const direct = links.of(entry.record.instance);
@@ -100,6 +107,7 @@ export class Detector {
   lapseAt(entry: Entry): number {
     if (entry.suspectedAt === null) return Number.POSITIVE_INFINITY;
     const { suspicionMs, leaderSuspicionMinMs } = this.#kernel.options.detection;
+    if (this.#isIsolated) return entry.suspectedAt + suspicionMs;
     const watchers = this.#kernel.roster.watchers(entry);
     if (watchers.length === 0) {
       const soloMs = { away: leaderSuspicionMinMs, present: suspicionMs, none: SOLO_LAPSE_MS };
@@ -108,9 +116,9 @@ export class Detector {
     const expected = Math.min(CONFIRMATIONS_MAX, watchers.length);
     const confirming = watchers.filter(({ record }) => entry.accusers.has(record.instance)).length;
     const given = Math.min(confirming, expected);
-    return (
-      entry.suspectedAt + suspicionRemaining(given, expected, 0, leaderSuspicionMinMs, suspicionMs)
-    );
+    // Who may be at fault itself waits longer; never longer than the window.
+    const minMs = Math.min(leaderSuspicionMinMs * this.#kernel.health.factor, suspicionMs);
+    return entry.suspectedAt + suspicionRemaining(given, expected, 0, minMs, suspicionMs);
   }
 
   /** This node slept: nothing that was due in its sleep counts against others (M9). */
@@ -194,6 +202,7 @@ export class Detector {
     const endsAt = (entry.suspectedAt ?? now) + this.#kernel.options.detection.suspicionMs;
     if (now < endsAt) return Math.min(due, endsAt);
     this.#kernel.roster.remove(entry, 'evicted');
+    this.#lookAround();
     return now;
   }
 
@@ -233,7 +242,9 @@ export class Detector {
   #suspect(entry: Entry, now: number): void {
     const { roster, router, election } = this.#kernel;
     entry.suspectedAt = now;
+    this.#lookAround();
     roster.refresh(entry, 'membersuspect');
+    if (this.#isIsolated) return election.rosterChanged('suspect');
     const { instance, incarnation } = entry.record;
     // The suspect first, so that it can refute before others act on it (M6).
     router.postEverywhere(instance, { type: 'suspect', instance, incarnation });
@@ -241,6 +252,25 @@ export class Detector {
       router.post(record.instance, { type: 'suspect', instance, incarnation });
     }
     election.rosterChanged('suspect');
+  }
+
+  /** Do most of at least three members miss at once? Then it delays, but never vetoes (M10). */
+  #lookAround(): void {
+    const others = [...this.#kernel.roster.others()];
+    const missing = others.filter((entry) => this.#isMissing(entry)).length;
+    const isIsolated = others.length >= ISOLATION_MEMBERS_MIN && missing > others.length / 2;
+    if (isIsolated === this.#isIsolated) return;
+    this.#isIsolated = isIsolated;
+    this.#kernel.isolated(isIsolated);
+    if (isIsolated) this.hurry();
+  }
+
+  /** Suspected, or about to be: it has not answered since it should have. */
+  #isMissing(entry: Entry): boolean {
+    if (entry.suspectedAt !== null) return true;
+    const direct = this.#kernel.links.of(entry.record.instance);
+    const watches = direct.length > 0 ? direct.map(({ watch }) => watch) : [entry.probe];
+    return watches.every(({ misses }) => misses > 0);
   }
 
   /** A link to somebody who is dead here is still tried: partitions heal by themselves (M8). */
@@ -263,5 +293,7 @@ const SOLO_LAPSE_MS = 5000;
 const CLOSED_PROOF_MS = 1000;
 /** Pings to the dead: a partition heals within this and a round trip; cheap enough for ever. */
 const DEAD_PING_INTERVAL_MS = 2000;
+/** Fewer tell nothing about whose fault a silence is (M10). */
+const ISOLATION_MEMBERS_MIN = 3;
 /** More confirmations change nothing. */
 const ACCUSERS_MAX = 64;

@@ -2,6 +2,7 @@ import type { Channels } from './channels.ts';
 import type { Detector } from './detector.ts';
 import type { Election } from './election.ts';
 import type { Greeting } from './greeting.ts';
+import type { Health } from './health.ts';
 import type { Links } from './links.ts';
 import type { MachineOptions } from './options.ts';
 import type { Outbox } from './outbox.ts';
@@ -11,6 +12,7 @@ import type { Router } from './router.ts';
 /** The parts of one machine, as they see each other. `now` is the time of the current input. */
 export interface Kernel {
   readonly options: MachineOptions;
+  readonly health: Health;
   readonly outbox: Outbox;
   readonly links: Links;
   readonly roster: Roster;
@@ -24,6 +26,8 @@ export interface Kernel {
   wake(at: number): void;
   /** The node has met the cluster, or knows that it is alone (E9). Idempotent. */
   settle(): void;
+  /** Most links are quiet at once, or no longer are (M10). */
+  isolated(isIsolated: boolean): void;
   /** The node cannot be a member: ends the machine in state `failed`. */
   fail(code: 'duplicate-id' | 'election-mismatch', message: string): void;
 }

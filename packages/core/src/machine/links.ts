@@ -1,3 +1,4 @@
+import type { Health } from './health.ts';
 import { MISSES_MAX, Watch } from './watch.ts';
 
 /** One transport connection, from `linkUp` to `linkDown`. */
@@ -20,8 +21,13 @@ export interface Link {
 
 /** The links of this node, by key and by the instance behind them. */
 export class Links {
+  readonly #health: Health;
   readonly #byPeer = new Map<string, Link>();
   readonly #byInstance = new Map<string, Link[]>();
+
+  constructor(health: Health) {
+    this.#health = health;
+  }
 
   /** `firstPingAt` spreads the pings of links that come up together. */
   open(peer: string, now: number, firstPingAt: number): Link {
@@ -31,7 +37,7 @@ export class Links {
       known: false,
       refused: false,
       helloAt: now,
-      watch: new Watch(firstPingAt),
+      watch: new Watch(firstPingAt, this.#health),
       recordsSentAt: Number.NEGATIVE_INFINITY,
       claimSentAt: Number.NEGATIVE_INFINITY,
       claimSeen: false,

@@ -5,6 +5,7 @@ import { Detector } from './detector.ts';
 import type { Effect, FailureCode, NodeState } from './effect.ts';
 import { Election } from './election.ts';
 import { Greeting } from './greeting.ts';
+import { Health } from './health.ts';
 import type { Hint, Lifecycle, LinkDownReason } from './input.ts';
 import type { Kernel } from './kernel.ts';
 import { type Link, Links } from './links.ts';
@@ -47,15 +48,20 @@ export class Machine {
   #confirmations: Confirmation[] = [];
 
   constructor(options: MachineOptions) {
+    const health = new Health();
     const kernel = {
       options,
+      health,
       outbox: new Outbox(),
-      links: new Links(),
+      links: new Links(health),
       now: options.now,
       wake: (at: number) => {
         this.#dueAt = Math.min(this.#dueAt, at);
       },
       settle: () => this.#settle(),
+      isolated: (isIsolated: boolean) => {
+        if (this.#isReady) this.#enter(isIsolated ? 'isolated' : 'joined');
+      },
       fail: (code: FailureCode, message: string) => this.#fail(code, message),
     } as Mutable<Kernel>;
     kernel.channels = new Channels(kernel);
@@ -132,7 +138,9 @@ export class Machine {
   }
 
   advance(now: number): void {
-    this.#stall.timer(now, now - this.#dueAt);
+    const lateMs = now - this.#dueAt;
+    this.#stall.timer(now, lateMs);
+    this.#kernel.health.timer(lateMs, now);
     this.#input(now, () => this.#kernel.wake(now));
   }
 
@@ -285,7 +293,8 @@ export class Machine {
   }
 
   #poll(now: number): void {
-    const { detector, roster, election, options } = this.#kernel;
+    const { detector, roster, election, options, health } = this.#kernel;
+    health.recover(now, options.detection.heartbeatIntervalMs);
     for (let turn = 0; turn < POLL_TURNS_MAX && now >= this.#dueAt; turn++) {
       this.#dueAt = now + options.detection.heartbeatIntervalMs;
       const dues = [
@@ -402,7 +411,10 @@ export class Machine {
   #receiveSuspect(instance: string, incarnation: number, from: string): void {
     const { roster, detector, router, options } = this.#kernel;
     if (instance !== options.instance) return detector.accuse(instance, from, false);
-    if (incarnation >= roster.self.record.incarnation) return roster.changeSelf({});
+    if (incarnation >= roster.self.record.incarnation) {
+      this.#kernel.health.fault(1, this.#kernel.now);
+      return roster.changeSelf({});
+    }
     router.post(from, { type: 'records', records: [roster.self.record] });
   }
 

@@ -326,7 +326,7 @@ export class Roster {
     const entry = {
       record,
       heardAt: now,
-      probe: new Watch(now),
+      probe: new Watch(now, this.#kernel.health),
       via: null,
       suspectedAt: null,
       accusers: new Map(),

@@ -3,6 +3,7 @@
  * take, how many in a row were missed. Knows nothing of what travels.
  */
 export class Watch {
+  readonly #health: { readonly factor: number };
   /** Answers missed in a row. */
   misses = 0;
   /** Send time of the last ping that was answered. */
@@ -14,8 +15,9 @@ export class Watch {
   #pending: { sequence: number; at: number } | null = null;
   #variationMs = 0;
 
-  constructor(firstPingAt: number) {
+  constructor(firstPingAt: number, health: { readonly factor: number }) {
     this.#nextPingAt = firstPingAt;
+    this.#health = health;
   }
 
   /** When `poll` has something to do. */
@@ -65,11 +67,12 @@ export class Watch {
     this.#nextPingAt = Math.min(this.#nextPingAt, now);
   }
 
-  /** How long an answer may take: RFC 6298's estimate inside fixed bounds. */
+  /** How long an answer may take: RFC 6298's estimate inside fixed bounds, times this node's health. */
   get timeoutMs(): number {
-    if (this.rttMs === undefined) return TIMEOUT_INITIAL_MS;
+    const { factor } = this.#health;
+    if (this.rttMs === undefined) return TIMEOUT_INITIAL_MS * factor;
     const estimate = this.rttMs + 4 * this.#variationMs;
-    return Math.min(Math.max(estimate, TIMEOUT_MIN_MS), TIMEOUT_MAX_MS);
+    return Math.min(Math.max(estimate, TIMEOUT_MIN_MS), TIMEOUT_MAX_MS) * factor;
   }
 
   #learn(sampleMs: number): void {

@@ -274,4 +274,28 @@ describe('this node and its own pauses', () => {
       expect(eventsOf(sim, id, 'change', at)).toEqual([]);
     }
   });
+
+  it('M10: a node that loses most links at once says so, and accuses nobody', async () => {
+    const sim = await settled({ nodes: 6 });
+    const at = sim.now;
+    sim.net.partition([['n6'], ['n1', 'n2', 'n3', 'n4', 'n5']]);
+    await sim.runUntil(() => sim.node('n6').state === 'isolated', { withinMs: 5000 });
+    await sim.run(10_000);
+    expect(sim.node('n6').leadership.current?.id).toBe('n1');
+    sim.net.heal();
+    await sim.runUntil(() => sim.node('n6').state === 'joined' && knowsAll(sim));
+    for (const id of sim.ids) {
+      expect(eventsOf(sim, id, 'memberleave', at)).toEqual([]);
+      expect(eventsOf(sim, id, 'change', at)).toEqual([]);
+    }
+  });
+
+  it('M10: isolation delays and never vetoes: the full window still runs', async () => {
+    const sim = await settled({ nodes: 6 });
+    for (const id of ['n1', 'n2', 'n3', 'n4']) sim.crash(id);
+    await sim.runUntil(() => sim.node('n5').state === 'isolated', { withinMs: 5000 });
+    const elapsed = await sim.runUntil(() => knowsAll(sim) && follows(sim, 'n5'));
+    expect(elapsed).toBeLessThan(30_000);
+    expect(sim.node('n6').state).toBe('joined');
+  });
 });
