@@ -2,7 +2,7 @@ export { type FaultyTransport, faults } from './faults.ts';
 export type { FenceEntry, FenceVerdict, SimFence } from './sim-fence.ts';
 export type { SimNet } from './sim-net.ts';
 export type { SimStats } from './sim-network.ts';
-export type { SimEvent, SimNode, SimNodeOptions } from './sim-node.ts';
+export type { SimClockFault, SimEvent, SimNode, SimNodeOptions } from './sim-node.ts';
 export type { SimulateOptions } from './sim-options.ts';
 export type { SimStore, StoreFailure } from './sim-store.ts';
 export { type Simulation, SimulationError, simulate } from './simulate.ts';

@@ -1,6 +1,6 @@
 import { faultSchedule } from './fault-schedule.ts';
 import { agrees, perform, views } from './script.ts';
-import { SimulationError, simulate } from './simulate.ts';
+import { type Simulation, SimulationError, simulate } from './simulate.ts';
 
 /** Options of {@link runSchedule}. */
 export interface ScheduleRunOptions {
@@ -25,7 +25,9 @@ export interface ScheduleRun {
 
 /**
  * Runs a cluster through random faults; once they are over, all running nodes must agree on one
- * leader, one epoch and one roster within 30 virtual seconds.
+ * leader, one epoch and one roster within 30 virtual seconds, see each other directly and alive, and
+ * soon
+ * change no leader any more (E10).
  */
 export async function runSchedule(options: ScheduleRunOptions): Promise<ScheduleRun> {
   const { seed, nodes, forMs, trace = 'events' } = options;
@@ -35,7 +37,12 @@ export async function runSchedule(options: ScheduleRunOptions): Promise<Schedule
   const begun = performance.now();
   const error = await outcome(async () => {
     for (const line of script) await perform(sim, line);
-    await sim.runUntil(() => agrees(sim), { withinMs: AGREEMENT_MS });
+    await sim.runUntil(() => agrees(sim) && isWhole(sim), { withinMs: AGREEMENT_MS });
+    await sim.run(RESIGNED_MS);
+    const counts = sim.running.map((id) => changeCount(sim, id)).join();
+    await sim.run(CALM_MS);
+    const isCalm = () => counts === sim.running.map((id) => changeCount(sim, id)).join();
+    await sim.runUntil(() => isCalm() && agrees(sim), { withinMs: 0 });
   });
   const spent = (performance.now() - begun) / 1000;
   const summary = `${sim.now / 1000} virtual seconds in ${spent.toFixed(2)} s; repeat: ${replay}`;
@@ -60,6 +67,19 @@ export async function shrinkSchedule(failing: ScheduleRunOptions, run: ScheduleR
   return best;
 }
 
+/** Whether every node sees all others alive, each over its own link. */
+function isWhole(sim: Simulation): boolean {
+  return sim.running.every((id) => {
+    return sim.node(id).members.every(({ status, link }) => {
+      return status === 'alive' && link !== 'relayed';
+    });
+  });
+}
+
+function changeCount(sim: Simulation, id: string): number {
+  return sim.node(id).events.filter(({ type }) => type === 'change').length;
+}
+
 /** The rule that was violated, without who and when. */
 function kindOf(error: SimulationError | null): string | undefined {
   return error?.message.slice(0, 3);
@@ -77,3 +97,7 @@ async function outcome(body: () => Promise<void>): Promise<SimulationError | nul
 
 /** A suspicion window of 20 s, and time to hear of each other again. */
 const AGREEMENT_MS = 30_000;
+/** Who has stepped down may come back for 10 s (E13), and then takes the lead that is its own. */
+const RESIGNED_MS = 11_000;
+/** Longer than everything that could still be on its way. */
+const CALM_MS = 10_000;

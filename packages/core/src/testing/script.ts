@@ -1,4 +1,4 @@
-import type { SimNodeOptions } from './sim-node.ts';
+import type { SimClockFault, SimNodeOptions } from './sim-node.ts';
 import type { Simulation } from './simulate.ts';
 
 /**
@@ -127,10 +127,13 @@ function ignore(): void {
 
 function nodeOptions(values: Values): SimNodeOptions {
   const startedAt = values.get('startedAt');
-  return startedAt === undefined ? {} : { startedAt: Number(startedAt) };
+  return {
+    clock: clockOptions(values),
+    ...(startedAt !== undefined && { startedAt: Number(startedAt) }),
+  };
 }
 
-function clockOptions(values: Values): { jumpMs?: number; rate?: number } {
+function clockOptions(values: Values): SimClockFault {
   const [jump, rate] = [values.get('jump'), values.get('rate')];
   return {
     ...(jump !== undefined && { jumpMs: Number(jump) }),

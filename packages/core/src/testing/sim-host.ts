@@ -2,6 +2,8 @@ import type { Lifecycle } from '../machine/input.ts';
 import type { Host } from '../runtime/host.ts';
 import type { Scheduler, Task } from './scheduler.ts';
 import type { SimClock } from './sim-clock.ts';
+import type { SimClockFault } from './sim-node.ts';
+import { checkNumber } from './sim-options.ts';
 
 /**
  * The computer, or the page, that one started node runs on: its clocks, its timers, and whether it
@@ -110,7 +112,12 @@ export class SimHost implements Host {
     this.#resetTimers();
   }
 
-  setRate(rate: number): void {
+  /** @throws TypeError or RangeError that names what is wrong. */
+  setClock({ jumpMs = 0, rate }: SimClockFault): void {
+    checkNumber('jumpMs', jumpMs, -Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
+    if (rate !== undefined) checkNumber('rate', rate, 1e-3, 1e3);
+    this.clock.jump(jumpMs);
+    if (rate === undefined) return;
     this.clock.rate = rate;
     this.#resetTimers();
   }

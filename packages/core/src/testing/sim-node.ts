@@ -38,6 +38,16 @@ export interface SimNodeOptions
   readonly detection?: Partial<Detection>;
   /** Whether the node may vote in quorum elections; others take no notice of it. */
   readonly voter?: boolean;
+  /** How its clocks are wrong from the beginning on, as in `sim.clock()`. */
+  readonly clock?: SimClockFault;
+}
+
+/** How the clocks of a node are wrong. */
+export interface SimClockFault {
+  /** How far the wall clock jumps, in milliseconds; negative is back. @defaultValue 0 */
+  readonly jumpMs?: number;
+  /** How fast its monotonic clock and its timers run from now on; 1 is right. */
+  readonly rate?: number;
 }
 
 /** Who is told what happens to a node. */
@@ -57,7 +67,7 @@ export function startNode(parts: {
   readonly watcher: SimNodeWatcher;
 }): SimNode {
   const { id, cluster, host, transport, watcher } = parts;
-  const { election, voter: _voter, ...options } = parts.options;
+  const { election, voter: _voter, clock: _clock, ...options } = parts.options;
   const node = createNode(
     { ...options, ...(election && { election: election() }), cluster, id, transport },
     host,

@@ -8,7 +8,13 @@ import { SimFence } from './sim-fence.ts';
 import { SimHost } from './sim-host.ts';
 import { SimNet } from './sim-net.ts';
 import { SimNetwork, type SimStats, type SimTransport } from './sim-network.ts';
-import { readOf, type SimNode, type SimNodeOptions, startNode } from './sim-node.ts';
+import {
+  readOf,
+  type SimClockFault,
+  type SimNode,
+  type SimNodeOptions,
+  startNode,
+} from './sim-node.ts';
 import {
   checkNumber,
   checkSimulateOptions,
@@ -231,16 +237,12 @@ export class Simulation {
     this.#resume(process);
   }
 
-  /** The node's wall clock jumps by `jumpMs`; from now on its clocks and timers run at `rate`. */
-  clock(
-    id: string,
-    { jumpMs = 0, rate }: { readonly jumpMs?: number; readonly rate?: number },
-  ): void {
+  /** The node's clocks go wrong. */
+  clock(id: string, fault: SimClockFault): void {
     const { host } = this.#upProcess(id);
-    if (rate !== undefined) checkNumber('rate', rate, 1e-3, 1e3);
+    const { jumpMs = 0, rate } = fault;
     this.#act(`clock ${id} jump=${jumpMs}${rate === undefined ? '' : ` rate=${rate}`}`);
-    host.clock.jump(jumpMs);
-    if (rate !== undefined) host.setRate(rate);
+    host.setClock(fault);
   }
 
   /** The node's timers fire only on a grid of so many milliseconds, as in a hidden tab; 0 ends it. */
@@ -309,11 +311,13 @@ export class Simulation {
     const clock = new SimClock(this.#scheduler, startAt, offsetMs);
     const ran = () => this.#touched.add(process);
     const host = new SimHost({ scheduler: this.#scheduler, clock, random, startAt, ran });
+    const options = { ...this.#nodeOptions, ...own };
+    if (options.clock !== undefined) host.setClock(options.clock);
     const transport = this.#network.transport(id, host);
     const node = startNode({
       id,
       cluster: this.cluster,
-      options: { ...this.#nodeOptions, ...own },
+      options,
       host,
       transport,
       watcher: {

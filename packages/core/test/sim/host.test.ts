@@ -76,7 +76,7 @@ describe('SimHost', () => {
     const { stage, host, fired } = watched();
     host.timer(fired('timer'), 100);
     stage.run(50);
-    host.setRate(2);
+    host.setClock({ rate: 2 });
     stage.run(100);
     expect(fired.log).toEqual(['timer@75']);
     expect(host.now()).toBe(250);

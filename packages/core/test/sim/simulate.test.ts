@@ -257,8 +257,7 @@ async function eventful(seed: number): Promise<string> {
   sim.net.reorder(0.05);
   sim.crash('n1');
   await sim.run(8_000);
-  sim.restart('n1');
-  await sim.run(3_000);
+  sim.add('n5');
   sim.freeze('n3');
   sim.clock('n4', { rate: 1.01 });
   await sim.run(8_000);
