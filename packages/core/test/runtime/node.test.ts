@@ -360,6 +360,22 @@ describe('channels', () => {
     ]);
   });
 
+  it('M11: what comes for a channel that nobody listens to is dropped with an event', async () => {
+    const cluster = new Cluster();
+    const [a, b] = await cluster.of('a', 'b');
+    if (!a || !b) throw new Error('two nodes were asked for');
+    const lost: unknown[] = [];
+    b.node.addEventListener('dropped', ({ channel, from, sizeBytes }) => {
+      lost.push([channel, from.id, sizeBytes]);
+    });
+    b.node.channel('work').addEventListener('dropped', () => lost.push('on the channel'));
+    for (let count = 0; count < 3; count += 1) {
+      a.node.channel('work').broadcast(new Uint8Array(100_000));
+    }
+    await cluster.pass(10);
+    expect(lost).toEqual(['on the channel', ['work', 'a', 100_000]]);
+  });
+
   it('X1, E4: a message of an older term is dropped with a stale event', async () => {
     const cluster = new Cluster();
     const [a, b] = await cluster.of('a', 'b');
