@@ -75,11 +75,13 @@ export class Leadership extends TypedEventTarget<LeadershipEventMap> {
 
   /**
    * Tells Doyen what this side of a healed partition is worth. Read when two leaders of one epoch
-   * meet: the larger `nodeCount` wins, then the smaller `createdAt`. A reading that throws or is no
-   * pair of finite numbers from 0 counts as unset, and shows as a `violation` event of the node
-   * with the rule `E6`. `null` takes it back.
+   * meet: the larger `nodeCount` wins, then the smaller `createdAt`, and both go before a side that
+   * gives none. A reading of `null` is none. One that throws, or is no pair of finite numbers from
+   * 0, counts as none and shows as a `violation` event of the node with the rule `E6`.
+   *
+   * `setTiebreaker(null)` takes it back.
    */
-  setTiebreaker(read: (() => Tiebreak) | null): void {
+  setTiebreaker(read: (() => Tiebreak | null) | null): void {
     if (read !== null && typeof read !== 'function') {
       throw new TypeError(`a tiebreaker must be a function or null, got ${shown(read)}`);
     }
@@ -169,7 +171,7 @@ export class Leadership extends TypedEventTarget<LeadershipEventMap> {
    *
    * @throws RangeError when `memberId` names no other member; DoyenError `not-leading`; DoyenError
    * `transfer-failed` when it did not take over: then this node still leads, at the same epoch,
-   * and interrupted work is run anew.
+   * and interrupted work is run anew; DoyenError `leadership-lost` when the term ended meanwhile.
    */
   async transfer(memberId: string): Promise<void> {
     if (this.#stepDown) await this.#stepDown;
@@ -180,7 +182,12 @@ export class Leadership extends TypedEventTarget<LeadershipEventMap> {
     if (!target || target.link === 'self') {
       throw new RangeError(`memberId must name another member, got ${shown(memberId)}`);
     }
-    await this.#stepDownWith('transferred', () => this.#handOver(memberId));
+    let isTried = false;
+    await this.#stepDownWith('transferred', () => {
+      isTried = true;
+      return this.#handOver(memberId);
+    });
+    if (!isTried) throw new DoyenError('leadership-lost', 'the term ended before the transfer');
   }
 
   /** @internal The machine began a term of this node. */
@@ -288,9 +295,11 @@ export class Leadership extends TypedEventTarget<LeadershipEventMap> {
     throw new DoyenError('transfer-failed', `${memberId} did not take over`);
   }
 
-  #readTiebreak(read: () => Tiebreak): Tiebreak | null {
+  #readTiebreak(read: () => Tiebreak | null): Tiebreak | null {
     try {
-      const { nodeCount, createdAt } = read();
+      const reading = read();
+      if (reading === null) return null;
+      const { nodeCount, createdAt } = reading;
       if (isScalar(nodeCount) && isScalar(createdAt)) return { nodeCount, createdAt };
       this.#violate(`nodeCount ${shown(nodeCount)}, createdAt ${shown(createdAt)}`);
     } catch (error) {

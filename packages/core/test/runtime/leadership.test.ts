@@ -306,6 +306,23 @@ describe('resign() and transfer()', () => {
     expect(script.inputs).toEqual([]);
   });
 
+  it('E13: a transfer whose term ends while work is drained has not taken place', async () => {
+    const { input, leadership, script } = stage();
+    let finish = (): void => undefined;
+    void leadership.lead(
+      () =>
+        new Promise((resolve) => {
+          finish = resolve;
+        }),
+    );
+    input((s) => s.startTerm(1));
+    const transferred = leadership.transfer('other').catch((error: unknown) => error);
+    input((s) => s.endTerm('higher-epoch'));
+    finish();
+    expect(code(await transferred)).toBe('leadership-lost');
+    expect(script.inputs).toEqual([]);
+  });
+
   it('E13: resign() during a transfer waits for its end', async () => {
     const { input, leadership, script } = stage();
     input((s) => s.startTerm(1));
@@ -414,6 +431,13 @@ describe('the tiebreaker', () => {
     });
     expect(seen).toEqual(read);
     expect(log).toEqual(read ? [] : ['event violation']);
+  });
+
+  it('E6: one that has nothing to say breaks no rule', () => {
+    const { driver, leadership, log, script } = stage();
+    leadership.setTiebreaker(() => null);
+    driver.input(() => expect(script.readTiebreak?.()).toBe(null));
+    expect(log).toEqual([]);
   });
 
   it('E6: one that throws, or calls back into its node, counts as unset', () => {
