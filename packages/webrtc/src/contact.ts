@@ -39,8 +39,8 @@ export class Contact {
   /** Signaling ids under which the instance is known now, and whether each is away. */
   readonly #routes = new Map<string, boolean>();
   readonly #backoff = new Backoff();
-  /** Names of offers that were heard before, oldest first: a late one must not start again. */
-  readonly #offersHeard: string[] = [];
+  /** What the other end has started, oldest first: a late offer must not start the same again. */
+  readonly #started: { readonly name: string; readonly atMs: number }[] = [];
   #open: OpenLink | null = null;
   #attempt: Attempt | null = null;
   #retry: ReturnType<typeof setTimeout> | undefined;
@@ -100,6 +100,7 @@ export class Contact {
     this.#calls = 0;
     this.#gaveUp = false;
     this.#dial();
+    this.#host.changed(this);
   }
 
   send(bytes: Uint8Array, lane: Lane): SendResult {
@@ -160,16 +161,15 @@ export class Contact {
 
   #answerCall(route: string): void {
     if (!this.#offers || this.#attempt || !this.#maySupersede(route)) return;
-    this.#offer(route);
+    if (this.#mayStart(randomName())) this.#offer(route);
   }
 
   #answerOffer(route: string, signal: Signal): void {
-    if (this.#offers || signal.seq !== 0 || this.#offersHeard.includes(signal.attempt)) return;
+    if (this.#offers || signal.seq !== 0) return;
     if (!this.#maySupersede(route) || !this.#mayRestart(route)) return;
+    if (!this.#mayStart(signal.attempt)) return;
     this.#endAttempt();
-    if (!this.#host.hasRoom()) return;
-    if (this.#offersHeard.push(signal.attempt) > OFFERS_HEARD_MAX) this.#offersHeard.shift();
-    this.#begin(signal.attempt, route).receive(route, signal);
+    if (this.#host.hasRoom()) this.#begin(signal.attempt, route).receive(route, signal);
   }
 
   /**
@@ -184,6 +184,17 @@ export class Contact {
   #mayRestart(route: string): boolean {
     const current = this.#attempt?.route;
     return current === undefined || current === route || !this.#routes.has(current);
+  }
+
+  /** Once a name, and not without end: browsers run out of connections. */
+  #mayStart(name: string): boolean {
+    const nowMs = performance.now();
+    const oldest = this.#started.length < STARTS_MAX ? undefined : this.#started[0];
+    if (oldest && nowMs - oldest.atMs < STARTS_MS) return false;
+    if (this.#started.some((start) => start.name === name)) return false;
+    if (oldest) this.#started.shift();
+    this.#started.push({ name, atMs: nowMs });
+    return true;
   }
 
   #begin(id: string, route: string): Attempt {
@@ -301,7 +312,10 @@ const CALL_AFTER_MS = 2_000;
 /** A link that stood this long was a good one: the next failure is the first again. */
 const SETTLED_MS = 30_000;
 
-const OFFERS_HEARD_MAX = 16;
+/** More starts than the back-off of an honest end makes, few enough to be no burden. */
+const STARTS_MAX = 16;
+const STARTS_MS = 10_000;
+
 /** Ids have at most 128 bytes. */
 const ID_LENGTH_MAX = 128;
 const INSTANCE_LENGTH_MAX = 128;

@@ -7,7 +7,7 @@ import { type End, exchange, openRoom, type Room, watchedSockets } from './room.
 
 // simple-peer ends a live connection on one junk object, one answer too many or one bad candidate.
 // Whoever can enter the room could so cut every link in it.
-describe('a hostile peer of the room', { timeout: 20_000 }, () => {
+describe('a hostile peer of the room', () => {
   let room: Room;
   let raw: SignalingClient | undefined;
 

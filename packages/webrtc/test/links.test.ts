@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { exchange, openRoom, type Room, watchedRtc, watchedSockets } from './room.ts';
 
-describe('links', { timeout: 30_000 }, () => {
+describe('links', () => {
   let room: Room;
 
   beforeEach(async () => {

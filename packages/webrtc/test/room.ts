@@ -1,4 +1,5 @@
 import type { Lane, Transport } from '@doyen/core';
+import type { WebSocketConstructor } from '@doyen/signaling';
 import { createSignalingServer, type SignalingServer } from '@doyen/signaling/node';
 import wrtc from '@roamhq/wrtc';
 import { WebSocket } from 'ws';
@@ -141,12 +142,19 @@ export function watchedRtc() {
   return { connections, rtc: { ...wrtc, RTCPeerConnection: Watched } };
 }
 
+interface WatchedSockets {
+  readonly WebSocket: WebSocketConstructor;
+  readonly sockets: readonly WebSocket[];
+  readonly signals: readonly string[];
+  resend(): void;
+}
+
 /** WebSockets that remember the signals that they sent, and can send them again. */
-export function watchedSockets() {
+export function watchedSockets(): WatchedSockets {
   const sockets: WebSocket[] = [];
   const signals: string[] = [];
   class Watched extends WebSocket {
-    constructor(url: string, protocol: string) {
+    constructor(url: string, protocol?: string) {
       super(url, protocol);
       sockets.push(this);
     }
