@@ -5,7 +5,7 @@ import ts from 'typescript';
 
 export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
 
-const MADE_BY_TOOLS = new Set(['node_modules', 'dist', '.git', 'test-results', '.cache']);
+const MADE_BY_TOOLS = new Set(['node_modules', 'dist', 'test-results', 'playwright-report']);
 
 /** Every file that people write, as paths from the root; not `git ls-files`: a zip has no git. */
 export const files: readonly string[] = readdirSync(root, { withFileTypes: true })
@@ -14,7 +14,7 @@ export const files: readonly string[] = readdirSync(root, { withFileTypes: true 
 
 function walk(folder: string, entry: { name: string; isDirectory(): boolean }): string[] {
   const file = path.posix.join(folder, entry.name);
-  if (MADE_BY_TOOLS.has(entry.name)) return [];
+  if (MADE_BY_TOOLS.has(entry.name) || entry.name.startsWith('.')) return [];
   if (!entry.isDirectory()) return [file];
   const inside = readdirSync(path.join(root, file), { withFileTypes: true });
   return inside.flatMap((inner) => walk(file, inner));
