@@ -13,7 +13,8 @@ export async function networkProblem(): Promise<string | null> {
     connection.createDataChannel('probe');
     const found = new Promise<boolean>((resolve) => {
       connection.addEventListener('icecandidate', ({ candidate }) => {
-        if (candidate?.candidate) resolve(true);
+        // Null ends the gathering.
+        if (candidate === null || candidate.candidate) resolve(candidate !== null);
       });
       setTimeout(() => resolve(false), PROBE_MS);
     });

@@ -1,10 +1,13 @@
-import { type DoyenNode, join } from '@doyen/core';
+import { type DoyenNode, join, type LeaderChangeEvent } from '@doyen/core';
 import { type FaultyTransport, faults } from '@doyen/core/testing';
 import { webrtc } from '@doyen/webrtc';
 import type { Address } from './address.ts';
 import { Computation } from './computation.ts';
 import type { CheckpointListener } from './coordinator/checkpoint.ts';
 import { WorkerRenderer } from './worker-renderer.ts';
+
+/** Long enough to hear from a leader, if there is one. */
+const STAND_BACK_MS = 5_000;
 
 /** How this tab's node fares. All but `running` and `frozen` are final. */
 export type Condition = 'running' | 'frozen' | 'crashed' | 'left' | 'failed';
@@ -94,7 +97,26 @@ export class Tab extends EventTarget {
   thaw(): void {
     this.#faults.thaw();
     this.#renderer.resume();
+    void this.#standBack();
     this.#changed();
+  }
+
+  /**
+   * The oldest node would take the lead back at once. A tab that was away leaves it to whoever
+   * stood in, for as long as that one leads: one takeover is enough for one absence.
+   */
+  async #standBack(): Promise<void> {
+    const { leadership } = this.node;
+    leadership.setCandidacy(false);
+    const signal = AbortSignal.timeout(STAND_BACK_MS);
+    const standIn = await leadership.waitForLeader({ signal }).catch(() => null);
+    if (!standIn || standIn.id === this.node.id) return leadership.setCandidacy(true);
+    const returnAtVacancy = ({ leader }: LeaderChangeEvent) => {
+      if (leader !== null) return;
+      leadership.removeEventListener('change', returnAtVacancy);
+      leadership.setCandidacy(true);
+    };
+    leadership.addEventListener('change', returnAtVacancy);
   }
 
   #stop(): void {

@@ -1,4 +1,4 @@
-import { type Picture, pictureKey, tileArea, tileCount } from './picture.ts';
+import { type Picture, pictureKey, scatteredTiles, tileArea, tileCount } from './picture.ts';
 
 /** One accepted result. */
 export interface TileRecord {
@@ -36,6 +36,7 @@ interface AcceptedTile {
 export class Checkpoint {
   #picture: Picture | null = null;
   #key = '';
+  #order: readonly number[] = [];
   #tiles = new Map<number, AcceptedTile>();
   /** How often tiles were computed that have no accepted result yet. */
   #attempts = new Map<number, number>();
@@ -78,6 +79,7 @@ export class Checkpoint {
     if (key === this.#key) return;
     this.#picture = picture;
     this.#key = key;
+    this.#order = scatteredTiles(picture);
     this.#tiles.clear();
     this.#attempts.clear();
     this.#listener.pictureChanged(picture);
@@ -125,8 +127,9 @@ export class Checkpoint {
     this.#refusedStale = Math.max(this.#refusedStale, count);
   }
 
+  /** Tiles without an accepted result, in the order in which they are to be computed. */
   missing(): number[] {
-    return Array.from({ length: this.total }, (_, tile) => tile).filter((tile) => !this.has(tile));
+    return this.#order.filter((tile) => !this.has(tile));
   }
 
   /** For every tile the epoch of its accepted result, 0 = none. */

@@ -1,0 +1,84 @@
+import { createRequire } from 'node:module';
+import { networkInterfaces } from 'node:os';
+import { chromium, type Page } from '@playwright/test';
+import type axe from 'axe-core';
+import { startDemo } from '../server.mjs';
+import { agree, expect, test } from './tabs.ts';
+
+const axeFile = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+for (const colorScheme of ['dark', 'light'] as const) {
+  test(`the page is accessible in ${colorScheme}`, async ({ tabs }) => {
+    const [first, second] = await tabs.openMany(2);
+    if (!first || !second) throw new Error('two tabs');
+    await first.page.emulateMedia({ colorScheme });
+    await first.page.addScriptTag({ path: axeFile });
+    expect(await violations(first.page)).toEqual([]);
+    await second.click('Crash');
+    await second.page.emulateMedia({ colorScheme });
+    await second.page.addScriptTag({ path: axeFile });
+    expect(await violations(second.page)).toEqual([]);
+  });
+
+  test(`the page fits a phone in ${colorScheme}`, async ({ tabs }) => {
+    const [tab] = await tabs.openMany(2);
+    await tab?.page.emulateMedia({ colorScheme });
+    await tab?.page.setViewportSize({ width: 390, height: 844 });
+    const width = await tab?.page.evaluate(() => document.documentElement.scrollWidth);
+    expect(width).toBe(390);
+  });
+}
+
+test('B6: tabs elect on the address of the local network, an insecure context', async ({
+  tabs,
+  demo,
+}) => {
+  const address = Object.values(networkInterfaces())
+    .flatMap((infos) => infos ?? [])
+    .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
+  expect(address, 'this machine has an address on a network').toBeDefined();
+  const origin = `http://${address}:${demo.port}/`;
+  const both = [await tabs.open({ origin }), await tabs.open({ origin })];
+  for (const { page } of both) expect(await page.evaluate(() => isSecureContext)).toBe(false);
+  await agree(both);
+  for (const tab of both) await tab.hasCompleted();
+});
+
+test('a browser without a route for WebRTC says so', async ({ tabs, launchOptions }) => {
+  const policy = '--webrtc-ip-handling-policy=disable_non_proxied_udp';
+  const args = [...(launchOptions.args ?? []), policy];
+  const browser = await chromium.launch({ ...launchOptions, args });
+  const context = await browser.newContext();
+  const tab = await tabs.open({ context });
+  await expect(tab.page.locator('#hint')).toContainText('no network address for WebRTC');
+  await expect.poll(() => tab.isLeader()).toBe(true);
+  await browser.close();
+});
+
+test('the title, the roster and the history tell who leads', async ({ tabs }) => {
+  const [first, second] = await tabs.openMany(2);
+  if (!first || !second) throw new Error('two tabs');
+  await expect(first.page).toHaveTitle(/^♛ .* epoch 1/);
+  await expect(second.page.getByRole('status')).toContainText('This tab follows');
+  await expect(second.page.locator('#roster')).toHaveAttribute('aria-label', /leads/);
+  await first.page.close();
+  await expect(second.page.getByRole('status')).toContainText('This tab leads');
+  await expect(second.page.locator('#history li').first()).toContainText('leads epoch 2');
+});
+
+test('the dev server shows the same', async ({ tabs }) => {
+  const demo = await startDemo({ port: 0, dev: true });
+  const origin = `http://localhost:${demo.port}/`;
+  const both = [await tabs.open({ origin }), await tabs.open({ origin })];
+  await agree(both);
+  await both[1]?.hasCompleted();
+  for (const { page } of both) await page.close();
+  await demo.close();
+});
+
+async function violations(page: Page): Promise<string[]> {
+  const { violations: found } = await page.evaluate(() =>
+    (globalThis as unknown as { axe: typeof axe }).axe.run(),
+  );
+  return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+}
