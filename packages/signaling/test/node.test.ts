@@ -136,7 +136,7 @@ describe('sockets that say nothing', () => {
     expect(await silent.closed).toBe(1001);
   });
 
-  test('S8: a socket that never answers a close is cut off', async () => {
+  test('S8: a socket that never answers a close is cut off', { timeout: 15_000 }, async () => {
     const { server, port } = await start({ limits: { helloTimeoutMs: 100 } });
     const upgrade =
       `GET /v1/rooms/${ROOM} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
