@@ -51,7 +51,7 @@ export class Attempt {
     if (signal.kind === 'ice') this.#takeCandidates(signal.candidates);
     else if (signal.kind === (isOffer ? 'answer' : 'offer') && !this.#isDescribed) {
       this.#isDescribed = true;
-      this.link.signal({ kind: signal.kind, sdp: signal.sdp });
+      this.link.signal({ type: signal.kind, sdp: signal.sdp });
     }
   }
 
@@ -66,17 +66,17 @@ export class Attempt {
     for (const candidate of candidates) {
       this.#candidatesHeard += 1;
       if (this.#candidatesHeard > CANDIDATES_HEARD_MAX) return;
-      this.link.signal({ kind: 'candidate', candidate });
+      this.link.signal({ type: 'candidate', candidate });
     }
   }
 
   #emit(signal: LinkSignal): void {
     if (this.#isOver) return;
-    if (signal.kind === 'candidate') {
+    if (signal.type === 'candidate') {
       this.#batch.push(signal.candidate);
       this.#batchTimer ??= setTimeout(() => this.#flush(), BATCH_MS);
     } else {
-      this.#post({ kind: signal.kind, sdp: signal.sdp });
+      this.#post({ kind: signal.type, sdp: signal.sdp });
     }
   }
 

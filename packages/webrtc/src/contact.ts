@@ -1,8 +1,8 @@
-import type { Hint, Lane, SendResult, TransportHandler } from '@doyen/core';
+import type { Lane, LinkDownReason, SendResult, TransportHandler } from '@doyen/core';
 import { Attempt, type AttemptOptions } from './attempt.ts';
 import { Backoff } from './backoff.ts';
 import type { Link, LinkEvents } from './link.ts';
-import { parseObject, type Signal } from './signal.ts';
+import { isName, parseObject, type Signal } from './signal.ts';
 
 /** What a contact needs of the transport that it belongs to. */
 export interface ContactHost {
@@ -77,7 +77,8 @@ export class Contact {
     if (!isNews) return;
     if (isAway) this.#lost();
     else this.nudge();
-    if (this.#open && this.#open.route === route) this.#hint(isAway ? 'away' : 'present');
+    const { key, route: openRoute } = this.#open ?? {};
+    if (key && openRoute === route) this.#host.handler.hint(key, isAway ? 'away' : 'present');
   }
 
   /** The route is no more, which says nothing about an open link. */
@@ -89,9 +90,7 @@ export class Contact {
 
   /** The server knows nobody behind the route. */
   routeFailed(route: string): void {
-    if (this.#attempt?.route !== route) return;
-    this.#endAttempt();
-    this.#tryLater();
+    if (this.#attempt?.route === route) this.#attemptFailed();
   }
 
   /** Something has changed for the better: dials without waiting. */
@@ -239,7 +238,7 @@ export class Contact {
     this.#host.changed(this);
   }
 
-  #down(key: string, why: 'closed' | 'failed' | 'replaced'): void {
+  #down(key: string, why: LinkDownReason): void {
     if (this.#open?.key !== key) return;
     if (performance.now() - this.#open.openedAtMs > SETTLED_MS) this.#backoff.reset();
     this.#open = null;
@@ -278,10 +277,6 @@ export class Contact {
     clearTimeout(this.#retry);
     this.#retry = setTimeout(() => this.#dial(), this.#offers ? this.#backoff.nextDelayMs() : 0);
   }
-
-  #hint(kind: Hint): void {
-    if (this.#open) this.#host.handler.hint(this.#open.key, kind);
-  }
 }
 
 /** What a node tells the room about itself. */
@@ -291,19 +286,12 @@ export interface Introduction {
 }
 
 export function parseIntroduction(meta: string | undefined): Introduction | null {
-  const value = parseObject(meta ?? '');
-  const { id, instance } = value ?? {};
-  const isNamed = isShort(id, ID_LENGTH_MAX) && isShort(instance, INSTANCE_LENGTH_MAX);
-  return isNamed ? { id, instance } : null;
-}
-
-function isShort(value: unknown, lengthMax: number): value is string {
-  return typeof value === 'string' && value.length > 0 && value.length <= lengthMax;
+  const { id, instance } = parseObject(meta ?? '') ?? {};
+  return isName(id) && isName(instance) ? { id, instance } : null;
 }
 
 function randomName(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return crypto.getRandomValues(new Uint32Array(4)).join('-');
 }
 
 /** An offer takes one round over the signaling server; this is far beyond it. */
@@ -315,7 +303,3 @@ const SETTLED_MS = 30_000;
 /** More starts than the back-off of an honest end makes, few enough to be no burden. */
 const STARTS_MAX = 16;
 const STARTS_MS = 10_000;
-
-/** Ids have at most 128 bytes. */
-const ID_LENGTH_MAX = 128;
-const INSTANCE_LENGTH_MAX = 128;

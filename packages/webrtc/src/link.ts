@@ -4,10 +4,10 @@ import { Joiner } from './chunk.ts';
 import { type FrameChannel, Lanes } from './lanes.ts';
 import { type Candidate, parseCandidate } from './signal.ts';
 
-/** A checked signal for, or from, the connection. */
+/** A checked signal for, or from, the connection, in the form that simple-peer has for it. */
 export type LinkSignal =
-  | { readonly kind: 'offer' | 'answer'; readonly sdp: string }
-  | { readonly kind: 'candidate'; readonly candidate: Candidate };
+  | { readonly type: 'offer' | 'answer'; readonly sdp: string }
+  | { readonly type: 'candidate'; readonly candidate: Candidate };
 
 export interface LinkOptions {
   readonly initiator: boolean;
@@ -37,12 +37,12 @@ export class Link {
   readonly #joiner = new Joiner();
   readonly #lanes: Lanes;
   readonly #timeout: ReturnType<typeof setTimeout>;
-  #inbox: LinkSignal[] = [];
+  readonly #inbox: LinkSignal[] = [];
   #peer: SimplePeer | null = null;
   #state: 'connecting' | 'open' | 'closed' = 'connecting';
   #ice = 'new';
   #heardAtMs = 0;
-  readonly #sentAtMs = { control: -Infinity, data: -Infinity };
+  #busyUntilMs = 0;
 
   constructor(options: LinkOptions, events: LinkEvents) {
     this.#events = events;
@@ -57,13 +57,14 @@ export class Link {
   }
 
   signal(signal: LinkSignal): void {
-    if (this.#peer) applySignal(this.#peer, signal);
+    const peer = this.#peer;
+    if (peer) attempt(() => peer.signal(signal));
     else this.#inbox.push(signal);
   }
 
   send(bytes: Uint8Array, lane: Lane): SendResult {
     if (this.#state !== 'open') return 'dropped';
-    this.#sentAtMs[lane] = performance.now();
+    this.#busyUntilMs = Math.max(this.#busyUntilMs, performance.now() + SETTLE_MS[lane]);
     return this.#lanes.send(bytes, lane);
   }
 
@@ -77,19 +78,12 @@ export class Link {
     clearTimeout(this.#timeout);
     if (!peer) return;
     // An empty buffer is not enough: implementations keep a second one that they do not tell of.
-    const busyUntilMs = performance.now() + this.#settleMs;
     const endMs = performance.now() + lingerMs;
-    while (performance.now() < endMs && (performance.now() < busyUntilMs || buffered(peer) > 0)) {
+    for (let nowMs = performance.now(); nowMs < endMs; nowMs = performance.now()) {
+      if (nowMs > this.#busyUntilMs && buffered(peer) === 0) break;
       await new Promise((resolve) => setTimeout(resolve, LINGER_STEP_MS));
     }
     peer.destroy();
-  }
-
-  /** How long what was sent lately may still be on its way out. */
-  get #settleMs(): number {
-    const sinceMs = (lane: Lane) => performance.now() - this.#sentAtMs[lane];
-    if (sinceMs('data') < SETTLE_MS.data) return SETTLE_MS.data;
-    return sinceMs('control') < SETTLE_MS.control ? SETTLE_MS.control : 0;
   }
 
   #connect(options: LinkOptions, iceServers: readonly object[]): void {
@@ -99,8 +93,7 @@ export class Link {
       const peer = new SimplePeer({ initiator, config: { iceServers }, ...(rtc && { wrtc: rtc }) });
       this.#peer = peer;
       this.#listen(peer);
-      for (const signal of this.#inbox) applySignal(peer, signal);
-      this.#inbox = [];
+      for (const signal of this.#inbox.splice(0)) this.signal(signal);
     } catch {
       // Out of connections, or refused ICE servers: the same as a connection that failed.
       this.#fail();
@@ -134,10 +127,10 @@ export class Link {
     if (this.#state !== 'connecting' || typeof data !== 'object' || data === null) return;
     const { type, sdp, candidate } = data as Record<string, unknown>;
     if ((type === 'offer' || type === 'answer') && typeof sdp === 'string') {
-      this.#events.signal({ kind: type, sdp });
+      this.#events.signal({ type, sdp });
     } else if (type === 'candidate') {
       const parsed = parseCandidate(candidate);
-      if (parsed) this.#events.signal({ kind: 'candidate', candidate: parsed });
+      if (parsed) this.#events.signal({ type, candidate: parsed });
     }
   }
 
@@ -184,14 +177,6 @@ export class Link {
       },
     };
   }
-}
-
-function applySignal(peer: SimplePeer, signal: LinkSignal): void {
-  const { kind } = signal;
-  attempt(() => {
-    if (kind === 'candidate') peer.signal({ type: kind, candidate: signal.candidate });
-    else peer.signal({ type: kind, sdp: signal.sdp });
-  });
 }
 
 function buffered(peer: SimplePeer | null): number {

@@ -96,9 +96,9 @@ export class Mesh implements ContactHost {
   #listen(signaling: SignalingClient): void {
     signaling.addEventListener('ready', () => this.#ready());
     signaling.addEventListener('statechange', () => this.#stateChanged());
-    signaling.addEventListener('joined', ({ peer, meta }) => this.#add(peer, meta, false));
-    signaling.addEventListener('away', ({ peer, meta }) => this.#add(peer, meta, true));
-    signaling.addEventListener('back', ({ peer, meta }) => this.#add(peer, meta, false));
+    for (const type of ['joined', 'away', 'back'] as const) {
+      signaling.addEventListener(type, ({ peer, meta }) => this.#add(peer, meta, type === 'away'));
+    }
     signaling.addEventListener('left', ({ peer }) => this.#remove(peer));
     signaling.addEventListener('error', ({ code, ref }) => {
       if (ref !== undefined && UNREACHABLE.has(code)) this.#routes.get(ref)?.routeFailed(ref);

@@ -40,62 +40,43 @@ const LINKS_MAX = 64;
 
 /** Throws `TypeError` or `RangeError` naming the option. */
 export function checkOptions(options: WebRtcOptions): CheckedOptions {
-  if (typeof options !== 'object' || options === null) {
-    throw new TypeError(`webrtc(options): expected an object, got ${String(options)}`);
+  const given: Partial<WebRtcOptions> = options ?? {};
+  for (const name of Object.keys(given)) {
+    if (name === 'secret') throw new TypeError('secret: not supported yet; links would be open');
+    if (!Object.hasOwn(RULES, name)) throw new TypeError(`${name}: expected no such option`);
   }
-  for (const [name, value] of Object.entries(options)) checkOption(name, value);
-  checkOption('signaling', options.signaling);
+  for (const [name, [expectation, isMet]] of Object.entries(RULES)) {
+    const value = given[name as keyof WebRtcOptions];
+    if (isMet(value) || (value === undefined && name !== 'signaling')) continue;
+    const type = typeof value === 'number' ? RangeError : TypeError;
+    throw new type(`${name}: expected ${expectation}, got ${String(value)}`);
+  }
   return { ...options, linksMax: options.linksMax ?? LINKS_MAX };
 }
 
-function checkOption(name: string, value: unknown): void {
-  if (name === 'secret') {
-    throw new TypeError('secret: rooms with a secret are not supported yet; links would be open');
-  }
-  const rule = Object.hasOwn(RULES, name) ? RULES[name as keyof WebRtcOptions] : undefined;
-  if (!rule) throw new TypeError(`${name}: expected no such option of webrtc()`);
-  if (value === undefined && name !== 'signaling') return;
-  const [expectation, isMet] = rule;
-  if (isMet(value)) return;
-  const message = `${name}: expected ${expectation}, got ${describe(value)}`;
-  throw typeof value === 'number' ? new RangeError(message) : new TypeError(message);
-}
+type Rule = readonly [expectation: string, isMet: (value: unknown) => boolean];
 
-const RULES: Readonly<Record<keyof WebRtcOptions, readonly [string, (v: unknown) => boolean]>> = {
-  signaling: ['a ws: or wss: address', isSocketAddress],
-  token: ['a function', isFunction],
-  iceServers: ['an array of { urls } or a function', (v) => isFunction(v) || isIceServers(v)],
-  linksMax: ['a positive integer', (v) => Number.isSafeInteger(v) && (v as number) > 0],
-  rtc: ['{ RTCPeerConnection, RTCSessionDescription, RTCIceCandidate }', isRtc],
-  WebSocket: ['a WebSocket class', isFunction],
-};
-
-function isSocketAddress(value: unknown): boolean {
-  return typeof value === 'string' && URL.canParse(value) && /^wss?:/i.test(value);
-}
-
-function isFunction(value: unknown): boolean {
-  return typeof value === 'function';
-}
+const isFunction = (value: unknown): boolean => typeof value === 'function';
+const isText = (value: unknown): value is string => typeof value === 'string';
 
 /** Whether `value` can be given to an RTCPeerConnection; what the URLs say is for that to judge. */
 export function isIceServers(value: unknown): value is readonly IceServer[] {
-  const isText = (text: unknown) => typeof text === 'string';
-  return (
-    Array.isArray(value) &&
-    value.every((server: { urls?: unknown } | null) => {
-      const urls = server?.urls;
-      return isText(urls) || (Array.isArray(urls) && urls.every(isText));
-    })
-  );
+  return Array.isArray(value) && value.every((server) => [server?.urls].flat().every(isText));
 }
 
-function isRtc(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  const { RTCPeerConnection, RTCSessionDescription, RTCIceCandidate } = value as RtcImplementation;
-  return [RTCPeerConnection, RTCSessionDescription, RTCIceCandidate].every(isFunction);
-}
+const RTC = ['RTCPeerConnection', 'RTCSessionDescription', 'RTCIceCandidate'];
 
-function describe(value: unknown): string {
-  return typeof value === 'string' ? JSON.stringify(value) : String(value);
-}
+const RULES: Readonly<Record<keyof WebRtcOptions, Rule>> = {
+  signaling: [
+    'a ws: or wss: address',
+    (value) => isText(value) && URL.canParse(value) && /^wss?:/i.test(value),
+  ],
+  token: ['a function', isFunction],
+  iceServers: [
+    'an array of { urls } or a function',
+    (value) => isFunction(value) || isIceServers(value),
+  ],
+  linksMax: ['a positive integer', (value) => Number.isSafeInteger(value) && Number(value) > 0],
+  rtc: [`{ ${RTC.join(', ')} }`, (value) => RTC.every((name) => isFunction(Object(value)[name]))],
+  WebSocket: ['a class', isFunction],
+};

@@ -94,15 +94,11 @@ function isIndex(value: unknown): value is number {
 
 /** One data section, nothing else: all that a link ever negotiates. */
 function isSdp(value: unknown): value is string {
-  if (typeof value !== 'string' || value.length > SDP_LENGTH_MAX) return false;
-  const lines = value.split('\r\n');
-  const media = lines.filter((line) => line.startsWith('m='));
-  const has = (prefix: string) => lines.some((line) => line.startsWith(prefix));
   return (
-    lines[0] === 'v=0' &&
-    media.length === 1 &&
-    has('m=application ') &&
-    ['a=ice-ufrag:', 'a=ice-pwd:', 'a=fingerprint:', 'a=setup:'].every(has)
+    typeof value === 'string' &&
+    value.length <= SDP_LENGTH_MAX &&
+    value.startsWith('v=0\r\n') &&
+    String(value.match(/^m=\w+/gm)) === 'm=application'
   );
 }
 

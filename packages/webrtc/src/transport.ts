@@ -79,21 +79,15 @@ class WebRtcTransport implements Transport {
   }
 }
 
-function checkPlatform({ rtc, WebSocket }: CheckedOptions): void {
-  const platform = globalThis as { RTCPeerConnection?: unknown; WebSocket?: unknown };
-  if (!rtc && typeof platform.RTCPeerConnection !== 'function') {
-    throw new DoyenError(
-      'unsupported',
-      'webrtc: there is no RTCPeerConnection here; give an implementation as option rtc, ' +
-        'such as that of @roamhq/wrtc in Node. Nothing was started.',
-    );
-  }
-  if (!WebSocket && typeof platform.WebSocket !== 'function') {
-    throw new DoyenError(
-      'unsupported',
-      'webrtc: there is no WebSocket here; give one as option WebSocket, ' +
-        'such as that of ws in Node. Nothing was started.',
-    );
+function checkPlatform(options: CheckedOptions): void {
+  const needs = [
+    ['rtc', 'RTCPeerConnection', '@roamhq/wrtc'],
+    ['WebSocket', 'WebSocket', 'ws'],
+  ] as const;
+  for (const [option, name, example] of needs) {
+    if (options[option] || Reflect.get(globalThis, name)) continue;
+    const remedy = `give one as option ${option}, in Node from ${example}`;
+    throw new DoyenError('unsupported', `There is no ${name} here: ${remedy}. Nothing started.`);
   }
 }
 

@@ -9,7 +9,7 @@ const signaling = 'ws://127.0.0.1:9/v1';
 
 describe('options', () => {
   it.each<readonly [string, unknown, ErrorConstructor]>([
-    ['webrtc(options)', undefined, TypeError],
+    ['signaling', undefined, TypeError],
     ['signaling', {}, TypeError],
     ['signaling', { signaling: 'http://x' }, TypeError],
     ['signaling', { signaling: 'signal' }, TypeError],
@@ -18,7 +18,7 @@ describe('options', () => {
     ['linksMax', { signaling, linksMax: 0 }, RangeError],
     ['rtc', { signaling, rtc: {} }, TypeError],
     ['WebSocket', { signaling, WebSocket: {} }, TypeError],
-    ['secret: rooms with a secret are not supported yet', { signaling, secret: 'x' }, TypeError],
+    ['secret: not supported yet', { signaling, secret: 'x' }, TypeError],
     ['signalling', { signaling, signalling: 1 }, TypeError],
   ])('W7: a wrong option is named: %s', (name, options, type) => {
     const call = () => webrtc(options as WebRtcOptions);

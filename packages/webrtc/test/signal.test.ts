@@ -85,7 +85,7 @@ describe('the form of a signal', () => {
 describe('the gate before the connection', () => {
   function gate(isOffer: boolean) {
     const reached: string[] = [];
-    const link = { signal: ({ kind }: LinkSignal) => reached.push(kind) } as unknown as Link;
+    const link = { signal: ({ type }: LinkSignal) => reached.push(type) } as unknown as Link;
     const options = {
       id: 'try',
       route: 'r',
