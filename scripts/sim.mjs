@@ -1,5 +1,5 @@
 // Runs a cluster with random faults in virtual time, and prints what happened:
-//   npm run sim -- --seed 7 [--nodes 5] [--seconds 120] [--messages]
+//   npm run sim -- --seed 7 [--nodes 5] [--seconds 120] [--without crash]… [--messages]
 import { execFileSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 
@@ -8,6 +8,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     nodes: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '120' },
+    without: { type: 'string', multiple: true, default: [] },
     messages: { type: 'boolean', default: false },
   },
 });
@@ -20,6 +21,7 @@ const run = await runSchedule({
   seed: number('seed', 0),
   nodes: number('nodes', 1),
   forMs: number('seconds', 0) * 1000,
+  without: values.without,
   trace: values.messages ? 'messages' : 'events',
 });
 process.stdout.write(run.trace);

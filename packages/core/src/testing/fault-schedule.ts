@@ -8,16 +8,22 @@ export interface FaultScheduleOptions {
   readonly forMs: number;
   /** Average time between two faults. @defaultValue 2500: several fall into one suspicion window */
   readonly everyMs?: number;
+  /** Kinds of faults to leave out. @defaultValue none */
+  readonly without?: readonly Fault[];
 }
+
+/** A kind of fault, or the end of one; `reload` is a restart of a node that runs. */
+export type Fault = (typeof FAULTS)[number];
 
 /**
  * A random script of faults for the nodes `ids`, all running at its beginning; in the end all faults
  * are over, and at least one node runs. Equal options give equal scripts.
  */
 export function faultSchedule(options: FaultScheduleOptions): string[] {
-  const { seed, ids, forMs, everyMs = 2_500 } = options;
+  const { seed, ids, forMs, everyMs = 2_500, without = [] } = options;
+  const faults = FAULTS.filter((fault) => !without.includes(fault));
   const author = new Author(seededRandom(seed, 1_000_003), ids);
-  for (let passed = 0; passed < forMs; ) passed += author.next(everyMs);
+  for (let passed = 0; passed < forMs; ) passed += author.next(everyMs, faults);
   author.calm();
   return author.lines;
 }
@@ -36,11 +42,10 @@ class Author {
   }
 
   /** Lets some time pass, then does something; gives how much time. */
-  next(everyMs: number): number {
+  next(everyMs: number, faults: readonly Fault[]): number {
     const ms = 1 + Math.floor(this.#random() * 2 * everyMs);
     this.lines.push(`run ${ms}`);
-    const act = this.#pick(ACTS);
-    this[act]();
+    this[this.#pick(faults)]();
     return ms;
   }
 
@@ -133,7 +138,7 @@ class Author {
 type NodeCondition = 'up' | 'ended' | 'paused' | 'frozen';
 
 /** Ends of faults are as likely as their beginnings, so that the cluster is not mostly dead. */
-const ACTS = [
+const FAULTS = [
   'crash',
   'leave',
   'restart',

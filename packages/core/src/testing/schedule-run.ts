@@ -1,4 +1,4 @@
-import { faultSchedule } from './fault-schedule.ts';
+import { type Fault, faultSchedule } from './fault-schedule.ts';
 import { agrees, perform, views } from './script.ts';
 import { type Simulation, SimulationError, simulate } from './simulate.ts';
 
@@ -9,6 +9,8 @@ export interface ScheduleRunOptions {
   /** How long faults go on, in virtual milliseconds. */
   readonly forMs: number;
   readonly trace?: 'events' | 'messages';
+  /** Kinds of faults to leave out. @defaultValue none */
+  readonly without?: readonly Fault[];
   /** Another script than the random one: what is left of it when a failure is narrowed down. */
   readonly script?: readonly string[];
 }
@@ -30,10 +32,10 @@ export interface ScheduleRun {
  * change no leader any more (E10).
  */
 export async function runSchedule(options: ScheduleRunOptions): Promise<ScheduleRun> {
-  const { seed, nodes, forMs, trace = 'events' } = options;
-  const replay = `npm run sim -- --seed ${seed} --nodes ${nodes} --seconds ${forMs / 1000}`;
+  const { seed, nodes, forMs, trace = 'events', without = [] } = options;
+  const replay = `npm run sim -- --seed ${seed} --nodes ${nodes} --seconds ${forMs / 1000}${without.map((fault) => ` --without ${fault}`).join('')}`;
   const sim = simulate({ seed, nodes, trace, replay });
-  const script = options.script ?? faultSchedule({ seed, ids: sim.ids, forMs });
+  const script = options.script ?? faultSchedule({ seed, ids: sim.ids, forMs, without });
   const begun = performance.now();
   const error = await outcome(async () => {
     for (const line of script) await perform(sim, line);
