@@ -114,6 +114,28 @@ describe('Chromium', () => {
     await untilNode(node, 'node', 1);
   });
 
+  it('W4: a page in the back/forward cache has no links, and has them again when it is back', async () => {
+    const tab = await joinPage('tab', 1, 'cache');
+    const node = await joinNode('node', 2, 'cache');
+    await untilNode(node, 'tab', 2);
+    // A page under automation does not enter that cache: it is told that it does.
+    const tell = (type: string) =>
+      tab.evaluate(
+        (name) => dispatchEvent(new PageTransitionEvent(name, { persisted: true })),
+        type,
+      );
+    const down = new Promise<void>((resolve) => {
+      node.addEventListener('linkchange', () => resolve());
+      node.addEventListener('memberleave', () => resolve());
+    });
+    await tell('pagehide');
+    await down;
+    await tell('pageshow');
+    const isWhole = () => node.members.map(({ id, link }) => `${id} ${link}`).join();
+    await expect.poll(isWhole, { timeout: 30_000 }).toBe('node self,tab direct');
+    await tab.waitForFunction(() => page.nodes[0]?.members.length === 2);
+  });
+
   it('W5: with the signaling server gone, everything goes on', async () => {
     const one = await joinPage('one', 1, 'alone');
     const two = await joinPage('two', 2, 'alone');
