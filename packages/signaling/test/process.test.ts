@@ -27,6 +27,10 @@ async function bundle(name: string, source: string): Promise<string> {
   await build({
     stdin: { contents: source, loader: 'ts', resolveDir: sourceFolder },
     bundle: true,
+    alias: {
+      '@doyen/signaling/node': path.join(sourceFolder, 'node.ts'),
+      '@doyen/signaling': path.join(sourceFolder, 'index.ts'),
+    },
     platform: 'node',
     format: 'cjs',
     outfile,
@@ -112,4 +116,15 @@ test('S22: neither a closed client nor a closed server keeps a process alive', L
   expect(await exited).toBe(0);
   // Every timer that is left behind would take ten seconds or more.
   expect(performance.now() - start).toBeLessThan(5_000);
+});
+
+test('S2: the example of the README runs as it stands', LIMIT, async () => {
+  const readme = await readFile(path.join(sourceFolder, '../README.md'), 'utf8');
+  const example = /```js\n(.*?)```/s.exec(readme)?.[1] ?? '';
+  // What it awaits at its top level needs a module, which this bundle is not.
+  const [, imports = '', body = ''] = /^((?:import [^\n]*\n)+)(.*)$/s.exec(example) ?? [];
+  const file = await bundle('example', `${imports}void (async () => {${body}})()`);
+  const { exited, output } = run(file);
+  expect(await exited).toBe(0);
+  expect(output()).toMatch(/^hello from [\w-]{22}\n$/);
 });
