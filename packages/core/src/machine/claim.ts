@@ -62,4 +62,10 @@ export function bestOf(
 /** Epochs are safe integers, with room to count on (E11). */
 export const EPOCH_MAX = 2 ** 53 - 2 ** 32;
 /** A larger step from one peer is no election (E11). */
-export const EPOCH_JUMP_MAX = 2 ** 20;
+const EPOCH_JUMP_MAX = 2 ** 20;
+
+/** Whether a claim may have this epoch; `seen` is the highest so far, `null` when any will do. */
+export function isPlausibleEpoch(epoch: number, seen: number | null): boolean {
+  if (epoch < 1 || epoch > EPOCH_MAX) return false;
+  return seen === null || epoch - seen <= EPOCH_JUMP_MAX;
+}

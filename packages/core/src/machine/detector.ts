@@ -3,7 +3,7 @@ import { isUsable, type Link } from './links.ts';
 import type { PingMessage } from './message.ts';
 import type { Entry } from './roster.ts';
 import { CONFIRMATIONS_MAX, suspicionRemaining } from './suspicion.ts';
-import { MISSES_MAX, TIMEOUT_MAX_MS } from './watch.ts';
+import { MISSES_MAX, TIMEOUT_MAX_MS, type Watch } from './watch.ts';
 
 /**
  * Judges links and members. A link is judged by the answers to pings; a member by everything heard
@@ -45,11 +45,9 @@ export class Detector {
   }
 
   ping(link: Link): void {
-    const { now, options } = this.#kernel;
-    const interval = this.#isRemembered(link)
-      ? DEAD_PING_INTERVAL_MS
-      : options.detection.heartbeatIntervalMs;
-    link.watch.sent(++this.#sequence, now, interval);
+    const { now, roster } = this.#kernel;
+    const entry = link.instance === null ? undefined : roster.get(link.instance);
+    link.watch.sent(++this.#sequence, now, this.#intervalOf(entry));
     this.#kernel.outbox.send(link.peer, this.#ping('ping', this.#sequence));
   }
 
@@ -61,7 +59,9 @@ export class Detector {
   answered(sequence: number, instance: string, link: Link | null): void {
     const entry = this.#kernel.roster.get(instance);
     const watch = link ? link.watch : entry?.probe;
-    if (watch?.answered(sequence, this.#kernel.now) && entry) this.#kernel.roster.refresh(entry);
+    if (!watch?.answered(sequence, this.#kernel.now) || !entry) return;
+    this.#kernel.roster.refresh(entry);
+    if (this.#isIsolated) this.#lookAround();
   }
 
   /** A link came up or was bound: the member may be direct now. */
@@ -90,6 +90,10 @@ export class Detector {
   accuse(instance: string, accuser: string, closed: boolean): void {
     const entry = this.#kernel.roster.get(instance);
     if (!entry || !this.#kernel.roster.get(accuser) || entry.accusers.size >= ACCUSERS_MAX) return;
+    if (entry.accusers.size === 0) {
+      for (const link of this.#kernel.links.of(instance)) link.watch.hurry(this.#kernel.now);
+      this.#kernel.wake(this.#kernel.now);
+    }
     entry.accusers.set(accuser, { closed: closed || entry.accusers.get(accuser)?.closed === true });
   }
 
@@ -151,6 +155,18 @@ export class Detector {
     return { answered, asked: asked.length, over };
   }
 
+  /** Send time of the latest ping that any of the living answered; `now` when there is nobody. */
+  answeredAt(now: number): number {
+    const { roster, links } = this.#kernel;
+    const others = roster.watchers(roster.self);
+    if (others.length === 0) return now;
+    const times = others.flatMap(({ record, probe }) => [
+      probe.answeredSentAt,
+      ...links.of(record.instance).map(({ watch }) => watch.answeredSentAt),
+    ]);
+    return Math.max(0, ...times);
+  }
+
   /** Asks everybody again at once. */
   hurry(): void {
     for (const link of this.#kernel.links.all()) link.watch.hurry(this.#kernel.now);
@@ -182,8 +198,9 @@ export class Detector {
     }
     const helloDue = link.known ? Number.POSITIVE_INFINITY : link.helloAt;
     if (link.instance === null) return helloDue;
-    if (link.watch.poll(now)) this.ping(link);
     const entry = this.#kernel.roster.get(link.instance);
+    this.#keepPace(link.watch, entry, now);
+    if (link.watch.poll(now)) this.ping(link);
     if (entry && !isUsable(link) && entry.member.link === 'direct') {
       this.#kernel.roster.refresh(entry);
     }
@@ -213,8 +230,9 @@ export class Detector {
       entry.probe.restart(now);
       return Number.POSITIVE_INFINITY;
     }
+    this.#keepPace(entry.probe, entry, now);
     if (entry.probe.poll(now)) {
-      entry.probe.sent(++this.#sequence, now, this.#kernel.options.detection.heartbeatIntervalMs);
+      entry.probe.sent(++this.#sequence, now, this.#intervalOf(entry));
       this.#kernel.router.relay(entry.record.instance, this.#ping('ping', this.#sequence));
     }
     return entry.probe.dueAt;
@@ -273,9 +291,18 @@ export class Detector {
     return watches.every(({ misses }) => misses > 0);
   }
 
-  /** A link to somebody who is dead here is still tried: partitions heal by themselves (M8). */
-  #isRemembered(link: Link): boolean {
-    return link.instance !== null && !this.#kernel.roster.get(link.instance);
+  /** Who is to be watched from now on is not left to the slow pace of before. */
+  #keepPace(watch: Watch, entry: Entry | undefined, now: number): void {
+    const intervalMs = this.#intervalOf(entry);
+    if (watch.dueAt <= now + intervalMs) return;
+    watch.hurry(now + this.#kernel.options.random() * intervalMs);
+  }
+
+  /** Links to the dead are still tried, so that partitions heal by themselves (M8). */
+  #intervalOf(entry: Entry | undefined): number {
+    if (!entry) return DEAD_PING_INTERVAL_MS;
+    const { heartbeatIntervalMs } = this.#kernel.options.detection;
+    return this.#kernel.rings.watches(entry) ? heartbeatIntervalMs : UNWATCHED_PING_INTERVAL_MS;
   }
 
   #ping(type: 'ping' | 'pong', sequence: number): PingMessage {
@@ -295,5 +322,7 @@ const CLOSED_PROOF_MS = 1000;
 const DEAD_PING_INTERVAL_MS = 2000;
 /** Fewer tell nothing about whose fault a silence is (M10). */
 const ISOLATION_MEMBERS_MIN = 3;
+/** A link that others watch is still tried, so that one that has died is not relied on for long. */
+const UNWATCHED_PING_INTERVAL_MS = 30_000;
 /** More confirmations change nothing. */
 const ACCUSERS_MAX = 64;

@@ -1,9 +1,10 @@
+import { Candidacy, STAND_BACK_MS } from './candidacy.ts';
 import {
   bestOf,
   type Claim,
   compareContenders,
-  EPOCH_JUMP_MAX,
   EPOCH_MAX,
+  isPlausibleEpoch,
   type Tiebreak,
 } from './claim.ts';
 import type { ChangeReason, LeaveReason, TermEndReason } from './effect.ts';
@@ -60,16 +61,11 @@ export class Election {
   #readTiebreak: (() => Tiebreak | null) | null = null;
   /** Nobody claims before the node has met the cluster, or knows that it is alone (E9). */
   #isSettled = false;
-  // What makes this node eligible; together they are its record's `candidate`.
-  #isWilling = true;
-  #isFrozen = false;
-  #isLeaving = false;
-  #isFloorPending: boolean;
-  #resignedUntil = Number.NEGATIVE_INFINITY;
+  readonly #candidacy: Candidacy;
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
-    this.#isFloorPending = kernel.options.floorPending;
+    this.#candidacy = new Candidacy(kernel.options.floorPending);
   }
 
   get epoch(): number {
@@ -89,7 +85,7 @@ export class Election {
 
   /** Whether this node's own term runs and nothing casts doubt on it. */
   get isLeading(): boolean {
-    return this.#leading && this.#doubtSince === null && !this.#isFrozen;
+    return this.#leading && this.#doubtSince === null && !this.#candidacy.isFrozen;
   }
 
   setTiebreaker(read: (() => Tiebreak | null) | null): void {
@@ -99,12 +95,12 @@ export class Election {
   setFloor(epoch: number | null): void {
     if (epoch === null) return;
     this.#epochSeen = Math.max(this.#epochSeen, epoch);
-    this.#isFloorPending = false;
+    this.#candidacy.isFloorPending = false;
     this.#updateCandidacy();
   }
 
   setCandidacy(isWilling: boolean): void {
-    this.#isWilling = isWilling;
+    this.#candidacy.isWilling = isWilling;
     this.#updateCandidacy();
     if (!isWilling && this.#leading) this.#vacate('resigned', 'vacated');
   }
@@ -112,7 +108,7 @@ export class Election {
   /** Gives the lead up; the next leader holds its lead against this node (E13). */
   resign(): void {
     if (!this.#leading) return;
-    this.#resignedUntil = this.#kernel.now + STAND_BACK_MS;
+    this.#candidacy.resign(this.#kernel.now);
     this.#updateCandidacy();
     this.#vacate('resigned', 'resigned', this.#defended());
   }
@@ -129,21 +125,21 @@ export class Election {
   }
 
   leave(): void {
-    this.#isLeaving = true;
+    this.#candidacy.isLeaving = true;
     if (this.#leading) this.#endTerm('left');
     this.#lapsed = true;
     this.#publish('leave');
   }
 
   freeze(): void {
-    this.#isFrozen = true;
+    this.#candidacy.isFrozen = true;
     this.#updateCandidacy();
     if (this.#leading) this.#vacate('frozen', 'vacated');
   }
 
   resume(): void {
-    if (!this.#isFrozen) return;
-    this.#isFrozen = false;
+    if (!this.#candidacy.isFrozen) return;
+    this.#candidacy.isFrozen = false;
     this.#standBackUntil = this.#kernel.now + STAND_BACK_MS;
     this.#updateCandidacy();
   }
@@ -237,16 +233,8 @@ export class Election {
   /** Until when others will not have given this leader up, were nothing more heard from now on. */
   validUntil(now: number): number {
     if (!this.isLeading) return 0;
-    const { roster, links, options } = this.#kernel;
-    const others = roster.watchers(roster.self);
-    let answeredAt = others.length === 0 ? now : 0;
-    for (const { record, probe } of others) {
-      answeredAt = Math.max(answeredAt, probe.answeredSentAt);
-      for (const { watch } of links.of(record.instance)) {
-        answeredAt = Math.max(answeredAt, watch.answeredSentAt);
-      }
-    }
-    return answeredAt + options.detection.leaderSuspicionMinMs;
+    const { detector, options } = this.#kernel;
+    return detector.answeredAt(now) + options.detection.leaderSuspicionMinMs;
   }
 
   /** Does what is due; gives the time of the next. */
@@ -257,8 +245,9 @@ export class Election {
       this.#pollCollision(now),
       this.#pollConcession(now),
       this.#pollTransfer(now),
-      this.#pollResignation(now),
+      this.#candidacy.poll(now),
     ];
+    this.#updateCandidacy();
     if (now >= this.#evaluateAt) this.#evaluate(now);
     return Math.min(this.#evaluateAt, ...dues);
   }
@@ -312,14 +301,6 @@ export class Election {
       this.#tellTransfer(transfer.instance);
     }
     return Math.min(transfer.until, transfer.toldAt + this.#intervalMs);
-  }
-
-  #pollResignation(now: number): number {
-    if (this.#resignedUntil === Number.NEGATIVE_INFINITY) return Number.POSITIVE_INFINITY;
-    if (now < this.#resignedUntil) return this.#resignedUntil;
-    this.#resignedUntil = Number.NEGATIVE_INFINITY;
-    this.#updateCandidacy();
-    return Number.POSITIVE_INFINITY;
   }
 
   /** Claims if this node is the winner and nobody holds the lead against it. */
@@ -390,7 +371,7 @@ export class Election {
     const wasNull = this.leader === null;
     if (this.#leading) this.#endTerm(isHandover ? 'transferred' : 'higher-epoch');
     this.#enter(claim);
-    if (claim.instance !== instance) this.#resignedUntil = Number.NEGATIVE_INFINITY;
+    if (claim.instance !== instance) this.#candidacy.forgetResignation();
     this.#meet(claim);
     this.#publish(wasNull ? 'elected' : cause);
     this.#updateCandidacy();
@@ -518,16 +499,15 @@ export class Election {
     return { type: 'claim', claim, leader: leader?.birth ? leader : null, probe: null };
   }
 
+  /** Whether a peer may say so; else it is a violation. */
   #isPlausible({ claim, leader }: ClaimMessage, link: Link): boolean {
-    const { outbox, options } = this.#kernel;
     const isForeign = leader && leader.instance !== claim.instance;
-    const isForged = claim.instance === options.instance && claim.epoch > this.epoch;
-    const isJump = link.claimSeen && claim.epoch - this.#epochSeen > EPOCH_JUMP_MAX;
-    if (claim.epoch >= 1 && claim.epoch <= EPOCH_MAX && !isForeign && !isForged && !isJump) {
-      return true;
-    }
+    const isForged = claim.instance === this.#kernel.options.instance && claim.epoch > this.epoch;
+    const seen = link.claimSeen ? this.#epochSeen : null;
+    if (!isForeign && !isForged && isPlausibleEpoch(claim.epoch, seen)) return true;
     const rule = isForeign || isForged ? 'E3' : 'E11';
-    outbox.violation(link.peer, rule, `claim of epoch ${claim.epoch}, at ${this.#epochSeen} here`);
+    const detail = `claim of epoch ${claim.epoch}, at ${this.#epochSeen} here`;
+    this.#kernel.outbox.violation(link.peer, rule, detail);
     return false;
   }
 
@@ -564,13 +544,8 @@ export class Election {
   }
 
   #updateCandidacy(): void {
-    const candidate =
-      this.#isWilling &&
-      !this.#isFrozen &&
-      !this.#isLeaving &&
-      !this.#isFloorPending &&
-      this.#resignedUntil === Number.NEGATIVE_INFINITY;
     const { roster } = this.#kernel;
+    const candidate = this.#candidacy.isEligible;
     if (candidate === roster.self.record.candidate) return;
     roster.changeSelf({ candidate });
     this.#evaluateIn(BATCH_MS);
@@ -612,8 +587,6 @@ export class Election {
 
 /** Verdicts on several members that come together make one decision (E7). */
 const BATCH_MS = 100;
-/** Ineligible after a resignation, and not preempting after a pause: another shall lead (E13). */
-const STAND_BACK_MS = 10_000;
 /** A target that has not claimed by then is not going to. */
 const TRANSFER_MS = 5000;
 /** Answers to stale claims over one link: each ping may carry one. */

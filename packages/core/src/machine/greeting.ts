@@ -54,13 +54,21 @@ export class Greeting {
     this.#kernel.fail(code, REFUSALS[code]);
   }
 
-  /** Tells a peer with another roster all of it, at most once an interval. */
+  /**
+   * Tells a peer with another roster what changed of late, and when that does not do, all of it; at
+   * most once an interval.
+   */
   reconcile(digest: number, link: Link): void {
     const { roster, now, options, outbox } = this.#kernel;
-    if (digest === roster.digest >>> 0) return;
+    if (digest === roster.digest >>> 0) {
+      link.mismatches = 0;
+      return;
+    }
     if (now < link.recordsSentAt + options.detection.heartbeatIntervalMs) return;
     link.recordsSentAt = now;
-    for (const records of chunks(roster.records())) {
+    link.mismatches++;
+    const recent = link.mismatches === 1 ? roster.recent() : [];
+    for (const records of chunks(recent.length > 0 ? recent : roster.records())) {
       outbox.send(link.peer, { type: 'records', records });
     }
   }

@@ -6,6 +6,7 @@ import type { Health } from './health.ts';
 import type { Links } from './links.ts';
 import type { MachineOptions } from './options.ts';
 import type { Outbox } from './outbox.ts';
+import type { Rings } from './rings.ts';
 import type { Roster } from './roster.ts';
 import type { Router } from './router.ts';
 
@@ -16,6 +17,7 @@ export interface Kernel {
   readonly outbox: Outbox;
   readonly links: Links;
   readonly roster: Roster;
+  readonly rings: Rings;
   readonly router: Router;
   readonly detector: Detector;
   readonly election: Election;

@@ -14,6 +14,8 @@ export interface Link {
   readonly watch: Watch;
   /** When the roster, and a claim, last went over it unasked; bounds the answers to stale input. */
   recordsSentAt: number;
+  /** Pings in a row that showed another roster behind it. */
+  mismatches: number;
   claimSentAt: number;
   /** The first claim of a link may be of any height (E11). */
   claimSeen: boolean;
@@ -39,6 +41,7 @@ export class Links {
       helloAt: now,
       watch: new Watch(firstPingAt, this.#health),
       recordsSentAt: Number.NEGATIVE_INFINITY,
+      mismatches: 0,
       claimSentAt: Number.NEGATIVE_INFINITY,
       claimSeen: false,
     };

@@ -13,6 +13,7 @@ import type { Member } from './member.ts';
 import type { LeaveMessage, Message, PingMessage, RelayMessage } from './message.ts';
 import type { MachineOptions } from './options.ts';
 import { Outbox } from './outbox.ts';
+import { Rings } from './rings.ts';
 import { Roster } from './roster.ts';
 import { Router } from './router.ts';
 import { Stall } from './stall.ts';
@@ -65,6 +66,7 @@ export class Machine {
       fail: (code: FailureCode, message: string) => this.#fail(code, message),
     } as Mutable<Kernel>;
     kernel.channels = new Channels(kernel);
+    kernel.rings = new Rings(kernel);
     kernel.router = new Router(kernel);
     kernel.election = new Election(kernel);
     kernel.detector = new Detector(kernel);
@@ -126,7 +128,11 @@ export class Machine {
     this.#input(now, () => {
       const { roster, election, detector } = this.#kernel;
       if (kind === 'freeze') election.freeze();
-      if (kind === 'resume' || kind === 'pageshow') election.resume();
+      if (kind === 'resume' || kind === 'pageshow') {
+        // However short it was: what came meanwhile is still on its way in (M9).
+        detector.stalled(0);
+        election.resume();
+      }
       if (kind === 'online') detector.hurry();
       const hidden = kind === 'hidden';
       if ((hidden || kind === 'visible') && roster.self.record.hidden !== hidden) {

@@ -48,10 +48,14 @@ export function compareDuplicates(a: MemberRecord, b: MemberRecord): number {
   return a.birth - b.birth || compareText(a.instance, b.instance);
 }
 
-/** 32 bits of one record; XOR over a roster gives its digest, whatever the order (FNV-1a). */
+/** 32 bits of one record; XOR over a roster gives its digest, whatever the order. */
 export function hashRecord(record: MemberRecord): number {
+  return hashText(`${record.instance}:${record.incarnation}`);
+}
+
+/** FNV-1a over code units, 32 bits. */
+export function hashText(text: string): number {
   let hash = 0x811c9dc5;
-  const text = `${record.instance}:${record.incarnation}`;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
   return hash >>> 0;
 }

@@ -15,6 +15,8 @@ import { Watch } from './watch.ts';
 export interface Entry {
   record: MemberRecord;
   member: Member;
+  /** When the record last changed here. */
+  changedAt: number;
   /** When anything of it was last heard, over any path. */
   heardAt: number;
   /** Pings it over other members while no direct link answers. */
@@ -46,6 +48,7 @@ export class Roster {
   #members: readonly Member[] | null = null;
   #birthSeen = 0;
   #digest = 0;
+  #version = 0;
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
@@ -80,6 +83,11 @@ export class Roster {
     return this.#digest;
   }
 
+  /** Grows when somebody comes or goes. */
+  get version(): number {
+    return this.#version;
+  }
+
   get size(): number {
     return this.#byId.size;
   }
@@ -107,6 +115,14 @@ export class Roster {
     const living = [...this.#byId.values()].map((entry) => entry.record);
     const dead = [...this.#tombstones.values()].slice(-TOMBSTONES_TOLD).map(({ record }) => record);
     return [...living.filter((record) => record.birth > 0), ...dead];
+  }
+
+  /** What changed of late: enough for a peer that missed only that. */
+  recent(): MemberRecord[] {
+    const since = this.#kernel.now - RECENT_MS;
+    const living = [...this.#byId.values()].filter(({ changedAt }) => changedAt >= since);
+    const dead = [...this.#tombstones.values()].filter(({ at }) => at >= since);
+    return [...living, ...dead].map(({ record }) => record).filter(({ birth }) => birth > 0);
   }
 
   tombstone(instance: string): MemberRecord | undefined {
@@ -160,6 +176,7 @@ export class Roster {
     const status = reason === 'leave' ? 'left' : reason === 'replaced' ? 'replaced' : 'dead';
     this.#byId.delete(entry.record.id);
     this.#byInstance.delete(entry.record.instance);
+    this.#version++;
     this.#digest ^= hashRecord(entry.record);
     this.#members = null;
     this.#bury({ ...entry.record, status });
@@ -311,6 +328,7 @@ export class Roster {
   #store(entry: Entry): void {
     this.#byId.set(entry.record.id, entry);
     this.#byInstance.set(entry.record.instance, entry);
+    this.#version++;
     this.#digest ^= hashRecord(entry.record);
     this.#members = null;
   }
@@ -318,6 +336,7 @@ export class Roster {
   #replace(entry: Entry, record: MemberRecord): void {
     this.#digest ^= hashRecord(entry.record) ^ hashRecord(record);
     entry.record = record;
+    entry.changedAt = this.#kernel.now;
     entry.member = this.#view(entry);
     this.#members = null;
   }
@@ -325,6 +344,7 @@ export class Roster {
   #entry(record: MemberRecord, now: number): Entry {
     const entry = {
       record,
+      changedAt: now,
       heardAt: now,
       probe: new Watch(now, this.#kernel.health),
       via: null,
@@ -370,6 +390,8 @@ export const TOMBSTONES_MAX = 1024;
 const TOMBSTONE_MS = 3_600_000;
 /** The newest dead, told with the roster; older ones are told when somebody names them alive. */
 const TOMBSTONES_TOLD = 64;
+/** News travels in a few rounds of pings; older differences want the whole roster. */
+const RECENT_MS = 5000;
 /** Silence of an old instance that makes the new one its replacement (M1). */
 const REPLACE_AFTER_MS = 1000;
 const CONTESTS_MAX = 64;

@@ -22,11 +22,10 @@ export class Watch {
 
   /** When `poll` has something to do. */
   get dueAt(): number {
-    if (!this.#pending) return this.#nextPingAt;
-    return Math.min(this.#pending.at + this.timeoutMs, this.#nextPingAt);
+    return this.#pending ? this.#pending.at + this.timeoutMs : this.#nextPingAt;
   }
 
-  /** Counts a miss that is due; true when a ping should go out now. */
+  /** Counts a miss that is due; true when a ping should go out now. One is under way at a time. */
   poll(now: number): boolean {
     if (this.#pending && now >= this.#pending.at + this.timeoutMs) {
       this.#pending = null;
@@ -35,12 +34,10 @@ export class Watch {
       const spacingMs = Math.max(BURST_SPACING_MIN_MS, this.timeoutMs / 2);
       if (this.misses < MISSES_MAX) this.#nextPingAt = Math.min(this.#nextPingAt, now + spacingMs);
     }
-    return now >= this.#nextPingAt;
+    return this.#pending === null && now >= this.#nextPingAt;
   }
 
   sent(sequence: number, now: number, intervalMs: number): void {
-    // A late timer must not forget an unanswered ping: it has been missed.
-    if (this.#pending) this.misses++;
     this.#pending = { sequence, at: now };
     this.#nextPingAt = now + intervalMs;
   }
@@ -62,9 +59,9 @@ export class Watch {
     this.#nextPingAt = now;
   }
 
-  /** Asks again at once without forgetting misses. */
-  hurry(now: number): void {
-    this.#nextPingAt = Math.min(this.#nextPingAt, now);
+  /** Asks again at `at` at the latest, or once the ping under way is settled. */
+  hurry(at: number): void {
+    this.#nextPingAt = Math.min(this.#nextPingAt, at);
   }
 
   /** How long an answer may take: RFC 6298's estimate inside fixed bounds, times this node's health. */

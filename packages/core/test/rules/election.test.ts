@@ -259,6 +259,21 @@ describe('preemption and loss', () => {
     expect(follows(sim, 'n2')).toBe(true);
   });
 
+  it.each([300, 1000, 1900])(
+    'E8: a leader frozen for %d ms does not take the lead back',
+    async (ms) => {
+      const sim = await settled();
+      sim.freeze('n1');
+      await sim.run(ms);
+      expect(follows(sim, 'n2', ['n2', 'n3'])).toBe(true);
+      const { epoch } = sim.node('n2').leadership;
+      sim.thaw('n1');
+      await sim.run(8000);
+      expect(follows(sim, 'n2')).toBe(true);
+      expect(sim.node('n1').leadership.epoch).toBe(epoch);
+    },
+  );
+
   it('E9: a lone node leads at once when discovery names nobody', async () => {
     const sim = cluster({ nodes: 1 });
     const elapsed = await sim.runUntil(() => sim.node('n1').leadership.isSelf);

@@ -299,3 +299,36 @@ describe('this node and its own pauses', () => {
     expect(sim.node('n6').state).toBe('joined');
   });
 });
+
+describe('scale', () => {
+  it('M13: beyond twelve members the pings of a node do not grow with the cluster', async () => {
+    const rate = async (nodes: number): Promise<number> => {
+      const sim = await settled({ nodes }, 'n1');
+      const before = sim.stats('n3').messagesSent;
+      await sim.run(20_000);
+      return (sim.stats('n3').messagesSent - before) / 20;
+    };
+    const [ten, forty] = [await rate(10), await rate(40)];
+    expect(ten).toBeLessThan(20);
+    expect(forty).toBeLessThan(26);
+  });
+
+  it('M13: a crash among many is judged by everybody, the leader within seconds', async () => {
+    const sim = await settled({ nodes: 40 }, 'n1');
+    sim.crash('n1');
+    sim.crash('n23');
+    const elapsed = await sim.runUntil(() => follows(sim, 'n10'));
+    expect(elapsed).toBeLessThan(8000);
+    await sim.runUntil(() => knowsAll(sim), { withinMs: 40_000 });
+  });
+
+  it('M13: rosters that differ are brought together by their digests', async () => {
+    const sim = await settled({ nodes: 20 }, 'n1');
+    sim.net.loss(0.3);
+    sim.add('late');
+    for (const id of ['n4', 'n9']) sim.leave(id);
+    await sim.run(3000);
+    sim.net.loss(0);
+    await sim.runUntil(() => knowsAll(sim), { withinMs: 60_000 });
+  });
+});
