@@ -79,7 +79,7 @@ export function parseObject(text: string): Record<string, unknown> | null {
 
 /** Whether `value` can be an instance or an attempt id. */
 export function isName(value: unknown): value is string {
-  return typeof value === 'string' && value.length > 0 && value.length <= 128;
+  return typeof value === 'string' && value.length > 0 && value.length <= NAME_LENGTH_MAX;
 }
 
 function parseCandidates(value: unknown): readonly Candidate[] | null {
@@ -106,6 +106,8 @@ function isSdp(value: unknown): value is string {
 export const CANDIDATES_MAX = 16;
 
 const VERSION = 1;
+/** Ids of nodes and instances have at most 128 bytes. */
+const NAME_LENGTH_MAX = 128;
 /** The server takes 12 KiB of data in a signal. */
 const SIGNAL_LENGTH_MAX = 12 * 1024;
 /** A description of one data section has some 600 characters, with its candidates a few thousand. */
