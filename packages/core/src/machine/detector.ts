@@ -170,14 +170,26 @@ export class Detector {
   /** Asks everybody again at once. */
   hurry(): void {
     for (const link of this.#kernel.links.all()) link.watch.hurry(this.#kernel.now);
+    this.#kernel.wake(this.#kernel.now);
   }
 
-  /** Does what is due; gives the time of the next. */
-  poll(now: number): number {
+  /**
+   * Does what is due; gives the time of the next. Answers and life signs only ever put it off, so
+   * the links and members are looked at one by one only when something else has happened.
+   */
+  poll(now: number, isWoken: boolean): number {
     let due = this.#pollAmnesty(now);
-    for (const link of this.#kernel.links.all()) due = Math.min(due, this.#pollLink(link, now));
+    for (const link of this.#kernel.links.all()) {
+      if (isWoken || now >= link.dueAt) {
+        link.dueAt = this.#pollLink(link, now);
+        const entry = link.instance === null ? undefined : this.#kernel.roster.get(link.instance);
+        if (entry) entry.dueAt = now;
+      }
+      due = Math.min(due, link.dueAt);
+    }
     for (const entry of this.#kernel.roster.others()) {
-      due = Math.min(due, this.#pollEntry(entry, now));
+      if (isWoken || now >= entry.dueAt) entry.dueAt = this.#pollEntry(entry, now);
+      due = Math.min(due, entry.dueAt);
     }
     return due;
   }

@@ -14,16 +14,14 @@ export class Greeting {
 
   send(link: Link): void {
     const { outbox, options, roster, election } = this.#kernel;
-    const [first, ...rest] = chunks(roster.records());
     outbox.send(link.peer, {
       type: 'hello',
       fingerprint: options.fingerprint,
       known: link.instance !== null,
       self: roster.self.record,
-      records: first ?? [],
+      records: roster.sample(),
       claim: election.claim,
     });
-    for (const records of rest) outbox.send(link.peer, { type: 'records', records });
   }
 
   receive(hello: HelloMessage, link: Link): void {

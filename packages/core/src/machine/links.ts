@@ -12,6 +12,8 @@ export interface Link {
   refused: boolean;
   helloAt: number;
   readonly watch: Watch;
+  /** When there is something to do about it, unless something wakes the detector before. */
+  dueAt: number;
   /** When the roster, and a claim, last went over it unasked; bounds the answers to stale input. */
   recordsSentAt: number;
   /** Pings in a row that showed another roster behind it. */
@@ -39,6 +41,7 @@ export class Links {
       known: false,
       refused: false,
       helloAt: now,
+      dueAt: now,
       watch: new Watch(firstPingAt, this.#health),
       recordsSentAt: Number.NEGATIVE_INFINITY,
       mismatches: 0,

@@ -43,6 +43,8 @@ export class Machine {
   readonly #startedAt: number;
   #state: NodeState = 'joining';
   #dueAt: number;
+  /** Something happened since the last poll that may have made other things due. */
+  #isWoken = true;
   #discoveryPending: number | null = null;
   #isReady = false;
   #leaving: Leaving | null = null;
@@ -58,6 +60,7 @@ export class Machine {
       now: options.now,
       wake: (at: number) => {
         this.#dueAt = Math.min(this.#dueAt, at);
+        this.#isWoken = true;
       },
       settle: () => this.#settle(),
       isolated: (isIsolated: boolean) => {
@@ -147,7 +150,7 @@ export class Machine {
     const lateMs = now - this.#dueAt;
     this.#stall.timer(now, lateMs);
     this.#kernel.health.timer(lateMs, now);
-    this.#input(now, () => this.#kernel.wake(now));
+    this.#input(now, () => undefined);
   }
 
   // Inputs from the application.
@@ -303,8 +306,10 @@ export class Machine {
     health.recover(now, options.detection.heartbeatIntervalMs);
     for (let turn = 0; turn < POLL_TURNS_MAX && now >= this.#dueAt; turn++) {
       this.#dueAt = now + options.detection.heartbeatIntervalMs;
+      const isWoken = this.#isWoken;
+      this.#isWoken = false;
       const dues = [
-        detector.poll(now),
+        detector.poll(now, isWoken),
         roster.pollContests(now),
         this.#pollSettled(now),
         election.poll(now),

@@ -17,6 +17,8 @@ export interface Entry {
   member: Member;
   /** When the record last changed here. */
   changedAt: number;
+  /** When there is something to judge, unless something wakes the detector before. */
+  dueAt: number;
   /** When anything of it was last heard, over any path. */
   heardAt: number;
   /** Pings it over other members while no direct link answers. */
@@ -115,6 +117,14 @@ export class Roster {
     const living = [...this.#byId.values()].map((entry) => entry.record);
     const dead = [...this.#tombstones.values()].slice(-TOMBSTONES_TOLD).map(({ record }) => record);
     return [...living.filter((record) => record.birth > 0), ...dead];
+  }
+
+  /** As many living members as fit into a hello; a newcomer has the rest from their own hellos. */
+  sample(): MemberRecord[] {
+    const living = [...this.#byId.values()].filter(({ record }) => record.birth > 0);
+    const start = Math.floor(this.#kernel.options.random() * living.length);
+    const turned = [...living.slice(start), ...living.slice(0, start)];
+    return turned.slice(0, HELLO_RECORDS_MAX).map(({ record }) => record);
   }
 
   /** What changed of late: enough for a peer that missed only that. */
@@ -345,6 +355,7 @@ export class Roster {
     const entry = {
       record,
       changedAt: now,
+      dueAt: now,
       heardAt: now,
       probe: new Watch(now, this.#kernel.health),
       via: null,
@@ -390,6 +401,8 @@ export const TOMBSTONES_MAX = 1024;
 const TOMBSTONE_MS = 3_600_000;
 /** The newest dead, told with the roster; older ones are told when somebody names them alive. */
 const TOMBSTONES_TOLD = 64;
+/** A roster of browsers goes whole; a larger one would make joining quadratic. */
+const HELLO_RECORDS_MAX = 32;
 /** News travels in a few rounds of pings; older differences want the whole roster. */
 const RECENT_MS = 5000;
 /** Silence of an old instance that makes the new one its replacement (M1). */
