@@ -16,8 +16,9 @@ export class WorkerRenderer {
     this.#worker.addEventListener('error', (event) => this.#fail(event.message));
   }
 
-  /** Rejects when the worker fails or is closed. The next call may come after the answer only. */
+  /** Rejects when the worker fails or is closed, or is still busy with another tile. */
   render(picture: Picture, tile: number): Promise<Uint8Array> {
+    if (this.#waiting) return Promise.reject(new Error('The worker computes another tile.'));
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
       this.#ask({ type: 'render', picture, tile });

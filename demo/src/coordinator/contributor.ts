@@ -30,7 +30,8 @@ export class Contributor {
   readonly #options: ContributorOptions;
   #jobs: Job[] = [];
   #unsent: MemberMessage[] = [];
-  #current: Job | null = null;
+  #current: number | null = null;
+  #isWorking = false;
   #ended = false;
 
   constructor(options: ContributorOptions) {
@@ -39,7 +40,7 @@ export class Contributor {
 
   /** The tile in work. */
   get current(): number | null {
-    return this.#current?.tile ?? null;
+    return this.#current;
   }
 
   /** Takes no more work. */
@@ -75,18 +76,23 @@ export class Contributor {
     this.#jobs = this.#jobs.filter((job) => job.key === key);
     if (this.#jobs.length >= JOBS_MAX) return;
     this.#jobs.push({ picture, key, tile: message.tile, epoch });
-    if (!this.#current) void this.#work();
+    if (!this.#isWorking) void this.#work();
   }
 
+  /**
+   * Works until no job is left. A leader that submits to itself gets its next job within `#submit`,
+   * which must not begin a second round of work.
+   */
   async #work(): Promise<void> {
+    this.#isWorking = true;
     for (let job = this.#jobs.shift(); job && !this.#ended; job = this.#jobs.shift()) {
-      this.#current = job;
+      this.#current = job.tile;
       const pixels = await this.#options.render(job.picture, job.tile).catch(() => null);
       this.#current = null;
-      if (!pixels || this.#ended) return;
       const { key, tile, epoch } = job;
-      this.#submit({ type: 'result', key, tile, epoch, pixels });
+      if (pixels && !this.#ended) this.#submit({ type: 'result', key, tile, epoch, pixels });
     }
+    this.#isWorking = false;
   }
 
   #submit(message: MemberMessage): void {
