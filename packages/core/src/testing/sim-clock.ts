@@ -1,19 +1,21 @@
 import type { Scheduler } from './scheduler.ts';
 
 /**
- * The two clocks of one simulated node: a monotonic one, which runs at `rate` and does not begin at
- * zero, and a wall clock, which can jump. Before `startAt` both stand still.
+ * The two clocks of one simulated node: a monotonic one, which does not begin at zero, and a wall
+ * clock, which can jump. Both run at `rate`. Before `startAt` both stand still.
  */
 export class SimClock {
   readonly #scheduler: Scheduler;
   #rate = 1;
-  #jumpedMs = 0;
+  /** How far the wall clock is ahead of the monotonic one. */
+  #wallOffsetMs: number;
   /** Where the monotonic clock stood when its rate was last set. */
   #anchor: { readonly at: number; readonly local: number };
 
   constructor(scheduler: Scheduler, startAt: number, offsetMs: number) {
     this.#scheduler = scheduler;
     this.#anchor = { at: startAt, local: offsetMs };
+    this.#wallOffsetMs = WALL_EPOCH_MS + startAt - offsetMs;
   }
 
   now(): number {
@@ -21,8 +23,7 @@ export class SimClock {
   }
 
   wallNow(): number {
-    const at = Math.max(this.#scheduler.now, this.#anchor.at);
-    return WALL_EPOCH_MS + Math.round(at + this.#jumpedMs);
+    return Math.round(this.#wallOffsetMs + this.now());
   }
 
   get rate(): number {
@@ -38,7 +39,7 @@ export class SimClock {
   }
 
   jump(byMs: number): void {
-    this.#jumpedMs += byMs;
+    this.#wallOffsetMs += byMs;
   }
 
   localAt(at: number): number {

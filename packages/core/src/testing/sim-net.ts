@@ -30,7 +30,7 @@ export class SimNet {
 
   /**
    * Nothing passes between nodes of different groups, and nothing else is cut. Nodes that are in no
-   * group hear nobody.
+   * group are one group more; nodes that are added later hear everybody.
    */
   partition(groups: readonly (readonly string[])[]): void {
     this.#check(...groups.flat());
@@ -39,8 +39,7 @@ export class SimNet {
     this.#network.uncut();
     for (const [index, one] of this.#ids().entries()) {
       for (const two of this.#ids().slice(index + 1)) {
-        const apart = groupOf(one) !== groupOf(two) || groupOf(one) === -1;
-        if (apart) this.#network.cut(one, two, false);
+        if (groupOf(one) !== groupOf(two)) this.#network.cut(one, two, false);
       }
     }
     this.#network.redial();

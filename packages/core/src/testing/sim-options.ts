@@ -15,6 +15,11 @@ export interface SimulateOptions extends SimNodeOptions {
   readonly startSpreadMs?: number;
   /** @defaultValue `'sim'` */
   readonly cluster?: string;
+  /**
+   * Whether nodes draw at random when they time what they do. Without it, times can be computed in
+   * the head, and do not hang on how often something is drawn. @defaultValue true
+   */
+  readonly jitter?: boolean;
   /** `messages`: the trace also has a line for each message that arrives. @defaultValue `'events'` */
   readonly trace?: 'events' | 'messages';
   /** Command that repeats the run, for error messages. @defaultValue says what the seed is */
@@ -29,6 +34,7 @@ export function nodeOptionsOf(options: SimulateOptions): SimNodeOptions {
     latencyMs: _latencyMs,
     startSpreadMs: _startSpreadMs,
     cluster: _cluster,
+    jitter: _jitter,
     trace: _trace,
     replay: _replay,
     ...nodeOptions

@@ -306,8 +306,11 @@ export class Simulation {
 
   #start(id: string, own: SimNodeOptions, startAt: number): SimNode {
     this.#startCount += 1;
-    const random = seededRandom(this.seed, 1 + this.#startCount);
-    const offsetMs = Math.floor(random() * CLOCK_OFFSET_MAX_MS);
+    const seeded = seededRandom(this.seed, 1 + this.#startCount);
+    const offsetMs = Math.floor(seeded() * CLOCK_OFFSET_MAX_MS);
+    // Names must differ from start to start, whatever follows.
+    let isNamed = false;
+    const random = () => (isNamed && this.#options.jitter === false ? 0.5 : seeded());
     const clock = new SimClock(this.#scheduler, startAt, offsetMs);
     const ran = () => this.#touched.add(process);
     const host = new SimHost({ scheduler: this.#scheduler, clock, random, startAt, ran });
@@ -326,6 +329,7 @@ export class Simulation {
         observed: (observation) => this.#observe(observation),
       },
     });
+    isNamed = true;
     const process: Process = {
       id,
       options: own,

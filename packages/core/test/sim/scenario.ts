@@ -48,13 +48,14 @@ class Player {
   }
 }
 
-/** Messages take 10 ms each unless told otherwise, so that times can be checked in the head. */
+/** Messages take 10 ms each, and nothing is random, so that times can be checked in the head. */
 function start(command: string): Simulation {
   const words = command.split(' ').slice(1);
   const values = new Map(words.map((word) => word.split('=')).map(([a = '', b = '']) => [a, b]));
   const [low = 10, high = 10] = (values.get('latency') ?? '10-10').split('-').map(Number);
   const nodes = words.filter((word) => !word.includes('=')).map(nodeOf);
-  return simulate({ seed: Number(values.get('seed') ?? 1), nodes, latencyMs: [low, high] });
+  const seed = Number(values.get('seed') ?? 1);
+  return simulate({ seed, nodes, latencyMs: [low, high], jitter: false });
 }
 
 function nodeOf(word: string): { id: string; startedAt?: number } {

@@ -183,6 +183,14 @@ describe('simulated faults', () => {
     await sim.runUntil(() => agrees(sim), { withinMs: 30_000 });
   });
 
+  it('partition makes one group of the nodes that it does not name', async () => {
+    const sim = await settled(4);
+    sim.net.partition([['n1']]);
+    await sim.run(40_000);
+    expect(sim.node('n2').members.map(({ id }) => id)).toEqual(['n2', 'n3', 'n4']);
+    expect(sim.node('n1').members.map(({ id }) => id)).toEqual(['n1']);
+  });
+
   it('M9: a throttled node keeps its place', async () => {
     const sim = await settled(3);
     sim.throttle('n1', 1_000);
