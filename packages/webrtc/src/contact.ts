@@ -2,7 +2,7 @@ import type { Lane, LinkDownReason, SendResult, TransportHandler } from '@doyen/
 import { Attempt, type AttemptOptions } from './attempt.ts';
 import { Backoff } from './backoff.ts';
 import type { Link, LinkEvents } from './link.ts';
-import { isName, parseObject, type Signal } from './signal.ts';
+import type { Signal } from './signal.ts';
 
 /** What a contact needs of the transport that it belongs to. */
 export interface ContactHost {
@@ -277,17 +277,6 @@ export class Contact {
     clearTimeout(this.#retry);
     this.#retry = setTimeout(() => this.#dial(), this.#offers ? this.#backoff.nextDelayMs() : 0);
   }
-}
-
-/** What a node tells the room about itself. */
-export interface Introduction {
-  readonly id: string;
-  readonly instance: string;
-}
-
-export function parseIntroduction(meta: string | undefined): Introduction | null {
-  const { id, instance } = parseObject(meta ?? '') ?? {};
-  return isName(id) && isName(instance) ? { id, instance } : null;
 }
 
 function randomName(): string {

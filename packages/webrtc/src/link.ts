@@ -1,5 +1,5 @@
 import type { Lane, LinkDownReason, SendResult } from '@doyen/core';
-import SimplePeer from 'simple-peer/simplepeer.min.js';
+import SimplePeer, { type PeerSignal } from 'simple-peer/simplepeer.min.js';
 import { Joiner } from './chunk.ts';
 import { type FrameChannel, Lanes } from './lanes.ts';
 import { type Candidate, parseCandidate } from './signal.ts';
@@ -80,7 +80,7 @@ export class Link {
     // An empty buffer is not enough: implementations keep a second one that they do not tell of.
     const endMs = performance.now() + lingerMs;
     for (let nowMs = performance.now(); nowMs < endMs; nowMs = performance.now()) {
-      if (nowMs > this.#busyUntilMs && buffered(peer) === 0) break;
+      if (nowMs > this.#busyUntilMs && peer.bufferSize === 0) break;
       await new Promise((resolve) => setTimeout(resolve, LINGER_STEP_MS));
     }
     peer.destroy();
@@ -123,15 +123,12 @@ export class Link {
     return error === undefined || CLEAN_ERRORS.includes(error);
   }
 
-  #emitSignal(data: unknown): void {
-    if (this.#state !== 'connecting' || typeof data !== 'object' || data === null) return;
-    const { type, sdp, candidate } = data as Record<string, unknown>;
-    if ((type === 'offer' || type === 'answer') && typeof sdp === 'string') {
-      this.#events.signal({ type, sdp });
-    } else if (type === 'candidate') {
-      const parsed = parseCandidate(candidate);
-      if (parsed) this.#events.signal({ type, candidate: parsed });
-    }
+  /** simple-peer also has requests to negotiate again, which a lone data channel never needs. */
+  #emitSignal({ type, sdp, candidate }: PeerSignal): void {
+    if (this.#state !== 'connecting') return;
+    const parsed = parseCandidate(candidate);
+    if (parsed) this.#events.signal({ type: 'candidate', candidate: parsed });
+    else if (sdp && type) this.#events.signal({ type, sdp });
   }
 
   #open(): void {
@@ -169,7 +166,7 @@ export class Link {
     const live = () => (this.#peer && this.#state === 'open' ? this.#peer : null);
     return {
       get bufferedBytes() {
-        return buffered(live());
+        return live()?.bufferSize ?? 0;
       },
       send: (frame) => attempt(() => live()?.send(frame)),
       sendThen: (frame, drained) => {
@@ -177,10 +174,6 @@ export class Link {
       },
     };
   }
-}
-
-function buffered(peer: SimplePeer | null): number {
-  return peer && !peer.destroyed ? peer.bufferSize : 0;
 }
 
 /** simple-peer throws when it is already destroyed; the `close` event that follows says the rest. */

@@ -1,6 +1,7 @@
 import type { Lane, SendResult, TransportHandler } from '@doyen/core';
 import { connectSignaling, roomIdOf, type SignalingClient } from '@doyen/signaling';
-import { Contact, type ContactHost, type Introduction, parseIntroduction } from './contact.ts';
+import { Contact, type ContactHost } from './contact.ts';
+import { type Introduction, parseIntroduction } from './introduction.ts';
 import { Link, type LinkEvents } from './link.ts';
 import { type CheckedOptions, isIceServers } from './options.ts';
 import { encodeSignal, parseSignal, type Signal } from './signal.ts';
@@ -43,30 +44,35 @@ export class Mesh implements ContactHost {
     this.#listen(this.#signaling);
   }
 
+  /** All contacts; a copy, since what is done to one may change the map. */
+  get #all(): readonly Contact[] {
+    return [...this.#contacts.values()];
+  }
+
   /** Keys of the open links. */
   get keys(): readonly string[] {
-    return [...this.#contacts.values()].flatMap((contact) => contact.key ?? []);
+    return this.#all.flatMap((contact) => contact.key ?? []);
   }
 
   send(key: string, bytes: Uint8Array, lane: Lane): SendResult {
-    return this.#contactOf(key)?.send(bytes, lane) ?? 'dropped';
+    return this.#all.find((contact) => contact.key === key)?.send(bytes, lane) ?? 'dropped';
   }
 
   /** The network is back. */
   nudge(): void {
     this.#signaling.reconnectNow();
-    for (const contact of [...this.#contacts.values()]) contact.nudge();
+    for (const contact of this.#all) contact.nudge();
   }
 
   /** Closes every link and leaves the room; nothing is reported any more. */
   async close(lingerMs: number): Promise<void> {
     this.#isClosed = true;
     this.#signaling.close();
-    await Promise.all([...this.#contacts.values()].map((contact) => contact.close(lingerMs)));
+    await Promise.all(this.#all.map((contact) => contact.close(lingerMs)));
   }
 
   hasRoom(): boolean {
-    const count = [...this.#contacts.values()].reduce((sum, c) => sum + c.connectionCount, 0);
+    const count = this.#all.reduce((sum, c) => sum + c.connectionCount, 0);
     const { linksMax } = this.#options;
     const isFull = count >= linksMax;
     if (isFull) this.#complain('links-exhausted', `No more than ${linksMax} links; see linksMax.`);
@@ -100,8 +106,9 @@ export class Mesh implements ContactHost {
       signaling.addEventListener(type, ({ peer, meta }) => this.#add(peer, meta, type === 'away'));
     }
     signaling.addEventListener('left', ({ peer }) => this.#remove(peer));
-    signaling.addEventListener('error', ({ code, ref }) => {
-      if (ref !== undefined && UNREACHABLE.has(code)) this.#routes.get(ref)?.routeFailed(ref);
+    signaling.addEventListener('error', ({ code, ref, cause }) => {
+      if (ref === undefined) this.#refused(cause === undefined ? code : `${code} (${cause})`);
+      else if (UNREACHABLE.has(code)) this.#routes.get(ref)?.routeFailed(ref);
     });
     signaling.addEventListener('signal', ({ from, data }) => {
       const contact = this.#isClosed ? undefined : this.#routes.get(from);
@@ -119,19 +126,18 @@ export class Mesh implements ContactHost {
 
   #stateChanged(): void {
     const { state, code } = this.#signaling;
-    if (state === 'ready') this.#complaints.delete('signaling-unreachable');
-    else if (state === 'waiting') {
-      this.#complain(
-        'signaling-unreachable',
-        `No answer from ${this.#options.signaling}; trying on.`,
-      );
+    if (state === 'ready') {
+      this.#complaints.delete('signaling-unreachable');
+      this.#complaints.delete('signaling-refused');
+    } else if (state === 'waiting') {
+      this.#complain('signaling-unreachable', `No way to ${this.#options.signaling}; trying on.`);
     } else if (state === 'failed') {
-      const reason = code === undefined ? 'its address may not be opened here' : `code ${code}`;
-      this.#complain(
-        'signaling-refused',
-        `${this.#options.signaling} refused this node: ${reason}.`,
-      );
+      this.#refused(`code ${code}; not trying again`);
     }
+  }
+
+  #refused(why: string): void {
+    this.#complain('signaling-refused', `${this.#options.signaling}: ${why}.`);
   }
 
   #add(route: string, meta: string | undefined, isAway: boolean): void {
@@ -151,13 +157,8 @@ export class Mesh implements ContactHost {
     contact?.removeRoute(route);
   }
 
-  #contactOf(key: string): Contact | undefined {
-    for (const contact of this.#contacts.values()) if (contact.key === key) return contact;
-    return undefined;
-  }
-
   #reportDiscovery(): void {
-    const pending = [...this.#contacts.values()].filter((contact) => contact.isPending).length;
+    const pending = this.#all.filter((contact) => contact.isPending).length;
     if (pending === this.#pending) return;
     this.#pending = pending;
     this.handler.discovery(pending);

@@ -7,8 +7,15 @@ declare module 'simple-peer/simplepeer.min.js' {
     readonly wrtc?: object;
   }
 
+  /** What it wants the other end to get: the fields that some of its signals have. */
+  export interface PeerSignal {
+    readonly type?: 'offer' | 'answer';
+    readonly sdp?: string;
+    readonly candidate?: unknown;
+  }
+
   interface Events {
-    signal: [data: unknown];
+    signal: [data: PeerSignal];
     connect: [];
     data: [chunk: Uint8Array];
     error: [error: Error & { readonly code?: string }];
@@ -18,9 +25,8 @@ declare module 'simple-peer/simplepeer.min.js' {
 
   export default class SimplePeer {
     constructor(options: Options);
-    /** Bytes that wait in the data channel. */
+    /** Bytes that wait in the data channel; 0 when there is none. */
     readonly bufferSize: number;
-    readonly destroyed: boolean;
     signal(data: object): void;
     send(chunk: Uint8Array): void;
     write(chunk: Uint8Array, drained: () => void): boolean;

@@ -144,6 +144,21 @@ describe('links', () => {
     expect(a.faults).toEqual(['signaling-unreachable']);
   });
 
+  it('W5: a token that cannot be had is told, and asked for again', async () => {
+    let asked = 0;
+    const token = () => {
+      asked += 1;
+      if (asked === 1) throw new Error('signed out');
+      return 'token';
+    };
+    const [a, b] = await room.pair({ token });
+    expect(a.faults.toSorted()).toEqual(['signaling-refused', 'signaling-unreachable']);
+    const { message } =
+      a.recorder.of('fault').find(({ code }) => code === 'signaling-refused') ?? {};
+    expect(message).toContain('signed out');
+    await exchange(a, b);
+  });
+
   it('W5: when a peer loses the server its links stay, and the other end hears that it is away', async () => {
     const sockets = watchedSockets();
     const [a, b] = await room.pair({ WebSocket: sockets.WebSocket });
@@ -163,6 +178,23 @@ describe('links', () => {
     await Promise.all([b.untilLinks(2), c.untilLinks(1)]);
     expect(a.links.length).toBe(1);
     expect(a.faults).toEqual(['links-exhausted']);
+  });
+
+  it('W5: a connection that the platform refuses is tried again', async () => {
+    const { rtc } = watchedRtc();
+    let refused = 0;
+    class Scarce extends rtc.RTCPeerConnection {
+      constructor(configuration?: RTCConfiguration) {
+        if (refused < 2) {
+          refused += 1;
+          throw new Error('no more connections');
+        }
+        super(configuration);
+      }
+    }
+    const [a, b] = await room.pair({}, { rtc: { ...rtc, RTCPeerConnection: Scarce } });
+    expect(refused).toBe(2);
+    await exchange(a, b);
   });
 
   it('W5: ICE servers that cannot be had do not prevent links of one network', async () => {

@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core';
 import { createServer } from 'vite';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
+import { Recorder } from '../../../core/src/testing/recorder.ts';
 import { webrtc } from '../../src/index.ts';
 import type { TestPage } from './app/main.ts';
 import { APP, buildPeer, type Lab, openLab } from './lab.ts';
@@ -61,6 +62,13 @@ describe('Chromium', () => {
     return () => child.kill('SIGKILL');
   }
 
+  async function crash(tab: Page): Promise<void> {
+    const crashed = new Promise((resolve) => tab.once('crash', resolve));
+    const session = await tab.context().newCDPSession(tab);
+    void session.send('Page.crash').catch(() => undefined);
+    await crashed;
+  }
+
   async function untilLeader(tab: Page, leader: string, memberCount: number): Promise<number> {
     await tab.waitForFunction(
       ([id, count]) => {
@@ -107,11 +115,26 @@ describe('Chromium', () => {
     const tab = await joinPage('tab', 1, 'crash');
     const node = await joinNode('node', 2, 'crash');
     await untilNode(node, 'tab', 2);
-    const crashed = new Promise((resolve) => tab.once('crash', resolve));
-    const session = await tab.context().newCDPSession(tab);
-    void session.send('Page.crash').catch(() => undefined);
-    await crashed;
+    await crash(tab);
     await untilNode(node, 'node', 1);
+  });
+
+  it('W4: a link to a crashed tab stays up while ICE only suspects; the hints say what is known', async () => {
+    const tab = await joinPage('tab', 1, 'hints');
+    const transport = webrtc({ signaling: lab.signaling, rtc: wrtc, WebSocket });
+    const recorder = new Recorder();
+    const { signal } = new AbortController();
+    transport.start(recorder, { cluster: 'hints', id: 'witness', instance: 'witness', signal });
+    try {
+      await recorder.until('the link', () => recorder.links.length === 1, 20_000);
+      await crash(tab);
+      const isHinted = () => recorder.of('hint').some(({ kind }) => kind === 'unreachable');
+      await recorder.until('the suspicion', isHinted, 20_000);
+      expect(recorder.of('hint').map(({ kind }) => kind)).toEqual(['away', 'unreachable']);
+      expect(recorder.of('linkDown')).toEqual([]);
+    } finally {
+      await transport.close();
+    }
   });
 
   it('W4: a page in the back/forward cache has no links, and has them again when it is back', async () => {
