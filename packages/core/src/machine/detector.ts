@@ -129,6 +129,7 @@ export class Detector {
   stalled(gapMs: number): void {
     const { now, links, roster } = this.#kernel;
     this.#amnestySince = now;
+    roster.stalled(gapMs);
     for (const link of links.all()) link.watch.restart(now);
     for (const entry of roster.others()) {
       entry.probe.restart(now);

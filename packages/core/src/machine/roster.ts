@@ -36,7 +36,9 @@ export interface Entry {
 
 interface Contest {
   readonly challenger: MemberRecord;
-  readonly startedAt: number;
+  /** Its own word, over its own link: not hearsay. */
+  readonly isHeard: boolean;
+  startedAt: number;
 }
 
 /** Who is in the cluster: one entry an id, tombstones for the dead, contests for doubled ids. */
@@ -221,6 +223,11 @@ export class Roster {
     return due;
   }
 
+  /** This node slept: nobody's silence in that time counts (M9). */
+  stalled(gapMs: number): void {
+    for (const contest of this.#contests.values()) contest.startedAt += gapMs;
+  }
+
   /** Drops tombstones that nobody can need any more. */
   sweep(now: number): void {
     for (const [instance, { at }] of this.#tombstones) {
@@ -262,7 +269,7 @@ export class Roster {
 
   #admit(record: MemberRecord, link: Link | null): void {
     const old = this.#byId.get(record.id);
-    if (old) return this.#contest(old, record);
+    if (old) return this.#contest(old, record, link);
     if (this.#byId.size >= MEMBERS_MAX) {
       return this.#kernel.outbox.violation(
         link?.peer ?? '',
@@ -278,9 +285,12 @@ export class Roster {
   }
 
   /** Two instances of one id: who of them still answers (M1)? */
-  #contest(incumbent: Entry, challenger: MemberRecord): void {
-    if (this.#contests.has(challenger.id) || this.#contests.size >= CONTESTS_MAX) return;
-    this.#contests.set(challenger.id, { challenger, startedAt: this.#kernel.now });
+  #contest(incumbent: Entry, challenger: MemberRecord, link: Link | null): void {
+    const open = this.#contests.get(challenger.id);
+    const isHeard = link?.instance === challenger.instance;
+    // Who speaks for itself goes before whom others speak of.
+    if (open ? open.isHeard || !isHeard : this.#contests.size >= CONTESTS_MAX) return;
+    this.#contests.set(challenger.id, { challenger, isHeard, startedAt: this.#kernel.now });
     for (const { instance } of [incumbent.record, challenger]) {
       for (const link of this.#kernel.links.of(instance)) this.#kernel.detector.ping(link);
     }
@@ -298,19 +308,31 @@ export class Roster {
     return this.#kernel.links.of(instance).some((link) => link.watch.answeredSentAt >= since);
   }
 
-  /** Two that answer are duplicates; a silent incumbent is replaced; the word of a silent challenger is stale. */
-  #settle({ challenger, startedAt }: Contest, incumbent: Entry | undefined): void {
+  /**
+   * Two that answer are duplicates. A silent incumbent is replaced by who was heard on its own link
+   * and is no older. Anything else is stale word about the challenger: being replaced is final, so
+   * the living must not be replaced by the dead.
+   */
+  #settle({ challenger, startedAt, isHeard }: Contest, incumbent: Entry | undefined): void {
     this.#contests.delete(challenger.id);
     if (!incumbent) return this.merge(challenger, null);
     const isIncumbentAlive = this.#hasAnswered(incumbent.record.instance, startedAt);
     const isChallengerAlive = this.#hasAnswered(challenger.instance, startedAt);
-    if (isIncumbentAlive && !isChallengerAlive)
+    if (isIncumbentAlive && isChallengerAlive) return this.#settleDuplicates(incumbent, challenger);
+    const isYounger = isHeard && challenger.birth >= incumbent.record.birth;
+    if (isIncumbentAlive || (!isChallengerAlive && !isYounger)) {
       return this.#bury({ ...challenger, status: 'dead' });
-    const isDuplicate = isIncumbentAlive && isChallengerAlive;
-    if (isDuplicate && compareDuplicates(incumbent.record, challenger) < 0) {
-      return this.#refuse(challenger);
     }
-    if (isDuplicate) this.#refuse(incumbent.record);
+    this.#replaceBy(challenger, incumbent);
+  }
+
+  #settleDuplicates(incumbent: Entry, challenger: MemberRecord): void {
+    if (compareDuplicates(incumbent.record, challenger) < 0) return this.#refuse(challenger);
+    this.#refuse(incumbent.record);
+    this.#replaceBy(challenger, incumbent);
+  }
+
+  #replaceBy(challenger: MemberRecord, incumbent: Entry): void {
     this.remove(incumbent, 'replaced');
     this.#tombstones.delete(challenger.instance);
     this.merge(challenger, null);
@@ -338,6 +360,8 @@ export class Roster {
   #store(entry: Entry): void {
     this.#byId.set(entry.record.id, entry);
     this.#byInstance.set(entry.record.instance, entry);
+    // Whoever is admitted has won, or came in when nobody stood against it any more.
+    this.#contests.delete(entry.record.id);
     this.#version++;
     this.#digest ^= hashRecord(entry.record);
     this.#members = null;
