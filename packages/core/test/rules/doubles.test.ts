@@ -35,7 +35,9 @@ describe('second instances', () => {
     const sim = await settled({ nodes: 4 });
     sim.net.cut('n1', 'n4');
     sim.restart('n4');
-    await sim.runUntil(() => knowsAll(sim) && follows(sim, 'n1'), { withinMs: 30_000 });
+    const { instance } = sim.node('n4');
+    const isKnown = () => sim.node('n1').members.some((one) => one.instance === instance);
+    await sim.runUntil(() => isKnown() && knowsAll(sim) && follows(sim, 'n1'));
     const reasons = eventsOf(sim, 'n1', 'memberleave').map(({ reason }) => reason);
     expect(reasons).toEqual(['replaced']);
   });
