@@ -22,7 +22,7 @@ export class Tab extends EventTarget {
   readonly #faults: FaultyTransport;
   readonly #renderer = new WorkerRenderer();
   readonly #cuts = new Set<string>();
-  /** The last thing that the node complained of. */
+  /** What the node complained of, and when; null once it has met somebody since. */
   complaint: string | null = null;
 
   static async join(address: Address, listener: CheckpointListener): Promise<Tab> {
@@ -141,8 +141,11 @@ export class Tab extends EventTarget {
       if (state === 'left' || state === 'failed') this.#stop();
       changed();
     });
+    this.node.addEventListener('memberjoin', () => {
+      this.complaint = null;
+    });
     this.node.addEventListener('fault', ({ message }) => {
-      this.complaint = message;
+      this.complaint = `${new Date().toLocaleTimeString([], { hour12: false })}: ${message}`;
       changed();
     });
   }

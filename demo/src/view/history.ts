@@ -63,7 +63,7 @@ export class History {
 
 const REASONS: Readonly<Record<string, string>> = {
   elected: 'elected',
-  preempted: 'a better candidate joined',
+  preempted: 'another took over',
   merged: 'two groups met',
   leave: 'the leader left',
   evicted: 'the leader was silent for too long',
