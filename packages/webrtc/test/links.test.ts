@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { exchange, openRoom, type Room, watchedRtc, watchedSockets } from './room.ts';
+import { exchange, openRoom, type Room, scriptedRtc, watchedRtc, watchedSockets } from './room.ts';
 
 describe('links', () => {
   let room: Room;
@@ -109,6 +109,17 @@ describe('links', () => {
     await b.untilMessage(goodbye);
     await b.until('the link down', () => b.recorder.of('linkDown').length === 1);
     expect(b.recorder.of('linkDown')[0]?.why).toBe('closed');
+  });
+
+  it('W4: ICE that hears nothing is a hint, once, and the link goes on', async () => {
+    const { rtc, connections, setIceState } = scriptedRtc();
+    const [a, b] = await room.pair({ rtc });
+    for (const state of ['disconnected', 'disconnected', 'connected']) {
+      setIceState(state);
+      connections[0]?.oniceconnectionstatechange?.(new Event('iceconnectionstatechange'));
+    }
+    expect(a.recorder.of('hint')).toEqual([{ type: 'hint', peer: a.key, kind: 'unreachable' }]);
+    await exchange(a, b);
   });
 
   it('W5: a link that one end lost without the other noticing is replaced, under a new key', async () => {

@@ -142,6 +142,27 @@ export function watchedRtc() {
   return { connections, rtc: { ...wrtc, RTCPeerConnection: Watched } };
 }
 
+/** The same, with an ICE state that a test can set: real networks take seconds to fail. */
+export function scriptedRtc() {
+  const { connections, rtc } = watchedRtc();
+  let iceState: string | undefined;
+  const RTCPeerConnection = new Proxy(rtc.RTCPeerConnection, {
+    construct: (target, parameters) =>
+      new Proxy(Reflect.construct(target, parameters), {
+        get: (connection, name) => {
+          const value = Reflect.get(connection, name, connection);
+          if (name === 'iceConnectionState') return iceState ?? value;
+          return typeof value === 'function' ? value.bind(connection) : value;
+        },
+        set: (connection, name, value) => Reflect.set(connection, name, value, connection),
+      }),
+  });
+  const setIceState = (state: string) => {
+    iceState = state;
+  };
+  return { connections, rtc: { ...rtc, RTCPeerConnection }, setIceState };
+}
+
 interface WatchedSockets {
   readonly WebSocket: WebSocketConstructor;
   readonly sockets: readonly WebSocket[];

@@ -119,7 +119,7 @@ describe('Chromium', () => {
     await untilNode(node, 'node', 1);
   });
 
-  it('W4: a link to a crashed tab stays up while ICE only suspects; the hints say what is known', async () => {
+  it('W4: a crashed tab is away at once, and its link fails in the end: it was not closed cleanly', async () => {
     const tab = await joinPage('tab', 1, 'hints');
     const transport = webrtc({ signaling: lab.signaling, rtc: wrtc, WebSocket });
     const recorder = new Recorder();
@@ -128,10 +128,11 @@ describe('Chromium', () => {
     try {
       await recorder.until('the link', () => recorder.links.length === 1, 20_000);
       await crash(tab);
-      const isHinted = () => recorder.of('hint').some(({ kind }) => kind === 'unreachable');
-      await recorder.until('the suspicion', isHinted, 20_000);
-      expect(recorder.of('hint').map(({ kind }) => kind)).toEqual(['away', 'unreachable']);
-      expect(recorder.of('linkDown')).toEqual([]);
+      await recorder.until('the end', () => recorder.of('linkDown').length === 1, 40_000);
+      const kinds = recorder.of('hint').map(({ kind }) => kind);
+      expect(kinds[0]).toBe('away');
+      expect(kinds).not.toContain('closed-cleanly');
+      expect(recorder.of('linkDown')[0]?.why).toBe('failed');
     } finally {
       await transport.close();
     }
