@@ -114,6 +114,12 @@ function record(node: DoyenNode, add: (event: Omit<SimEvent, 'at'>) => void): vo
 
 function observe(node: DoyenNode, host: SimHost, watcher: SimNodeWatcher): void {
   watcher.observed({ type: 'started', node });
+  const leave = node.leave.bind(node);
+  // Whoever makes it leave: the test, its own code, its signal, the end of its page.
+  node.leave = () => {
+    watcher.observed({ type: 'ended', node, how: 'left' });
+    return leave();
+  };
   node.addEventListener('statechange', ({ state, error }) => {
     if (state === 'failed') watcher.observed({ type: 'failed', node, code: error?.code });
   });

@@ -8,19 +8,14 @@ import { SimFence } from './sim-fence.ts';
 import { SimHost } from './sim-host.ts';
 import { SimNet } from './sim-net.ts';
 import { SimNetwork, type SimStats, type SimTransport } from './sim-network.ts';
-import {
-  readOf,
-  type SimClockFault,
-  type SimNode,
-  type SimNodeOptions,
-  startNode,
-} from './sim-node.ts';
+import { readOf, type SimClockFault, type SimNode, type SimNodeOptions } from './sim-node.ts';
 import {
   checkNumber,
   checkSimulateOptions,
   nodeOptionsOf,
   type SimulateOptions,
 } from './sim-options.ts';
+import { SimProcess } from './sim-process.ts';
 import { between, type Random, seededRandom } from './sim-random.ts';
 import { SimStore } from './sim-store.ts';
 import { describeBytes, describeEvent, Trace } from './trace.ts';
@@ -44,17 +39,6 @@ export class SimulationError extends Error {
   }
 }
 
-/** A node as it was started last. */
-interface Process {
-  readonly id: string;
-  readonly options: SimNodeOptions;
-  readonly host: SimHost;
-  readonly transport: SimTransport;
-  readonly node: SimNode;
-  stalledAt: number;
-  isFrozen: boolean;
-}
-
 /** A simulated cluster. See {@link simulate}. */
 export class Simulation {
   /** The network and its faults. */
@@ -68,11 +52,11 @@ export class Simulation {
   readonly #random: Random;
   readonly #trace: Trace;
   readonly #checker: Checker;
-  readonly #processes = new Map<string, Process>();
+  readonly #processes = new Map<string, SimProcess>();
   readonly #fences = new Map<string, SimFence>();
   readonly #stores = new Map<string, SimStore>();
   /** Nodes to which something happened since the checkers last looked. */
-  readonly #touched = new Set<Process>();
+  readonly #touched = new Set<SimProcess>();
   #violation: string | null = null;
   #isRunning = false;
   #startCount = 0;
@@ -121,7 +105,7 @@ export class Simulation {
 
   /** Ids of the nodes that have neither crashed nor left; paused ones count. */
   get running(): readonly string[] {
-    return this.ids.filter((id) => this.#isUp(this.#process(id)));
+    return this.ids.filter((id) => this.#process(id).isUp);
   }
 
   /** The node that was started last under this id, also when it has crashed or left since. */
@@ -154,11 +138,14 @@ export class Simulation {
   /** Resolves after so many virtual milliseconds: what `setTimeout` is to real code. */
   sleep(ms: number, { signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
     return new Promise((resolve, reject) => {
-      const task = this.#scheduler.schedule(this.now + ms, () => resolve());
       const abort = () => {
         task.cancelled = true;
         reject(signal?.reason);
       };
+      const task = this.#scheduler.schedule(this.now + ms, () => {
+        signal?.removeEventListener('abort', abort);
+        resolve();
+      });
       if (signal?.aborted) abort();
       else signal?.addEventListener('abort', abort, { once: true });
     });
@@ -167,7 +154,7 @@ export class Simulation {
   /** Starts another node. */
   add(id: string, options: SimNodeOptions = {}): SimNode {
     const known = this.#processes.get(id);
-    if (known !== undefined && this.#isUp(known)) {
+    if (known?.isUp) {
       throw new RangeError(`id must be new or that of a node that has ended, got ${id}`);
     }
     this.#act(`add ${id}`);
@@ -178,7 +165,6 @@ export class Simulation {
   leave(id: string): void {
     const { node } = this.#upProcess(id);
     this.#act(`leave ${id}`);
-    this.#observe({ type: 'ended', node, how: 'left' });
     node.leave().catch((error: unknown) => this.#act(`leave ${id} failed: ${error}`));
     this.#touched.add(this.#process(id));
   }
@@ -187,7 +173,7 @@ export class Simulation {
   crash(id: string): void {
     const process = this.#upProcess(id);
     this.#act(`crash ${id}`);
-    this.#stop(process);
+    process.crash();
   }
 
   /**
@@ -197,7 +183,7 @@ export class Simulation {
   restart(id: string, { amnesia = false }: { readonly amnesia?: boolean } = {}): SimNode {
     const process = this.#process(id);
     this.#act(`restart ${id}${amnesia ? ' with amnesia' : ''}`);
-    if (this.#isUp(process)) this.#stop(process);
+    if (process.isUp) process.crash();
     // Stores are kept by elections that use them; a fresh one forgets.
     if (amnesia) this.#stores.delete(id);
     return this.#start(id, process.options, this.now);
@@ -207,7 +193,7 @@ export class Simulation {
   pause(id: string): void {
     const process = this.#upProcess(id);
     this.#act(`pause ${id}`);
-    this.#pause(process);
+    process.pause();
   }
 
   /**
@@ -224,10 +210,7 @@ export class Simulation {
   freeze(id: string): void {
     const process = this.#upProcess(id);
     this.#act(`freeze ${id}`);
-    if (process.host.condition !== 'running') return;
-    process.host.lifecycle('freeze');
-    this.#pause(process);
-    process.isFrozen = true;
+    process.freeze();
   }
 
   /** Ends a freeze: the node gets the browser's `resume` event first, then all as in `resume`. */
@@ -260,7 +243,7 @@ export class Simulation {
   proof(id: string): void {
     const process = this.#process(id);
     this.#act(`proof ${id}`);
-    if (this.#isUp(process)) this.#stop(process);
+    if (process.isUp) process.crash();
     this.#scheduler.schedule(this.now, () => process.transport.hintOthers('gone'));
   }
 
@@ -314,15 +297,13 @@ export class Simulation {
     const clock = new SimClock(this.#scheduler, startAt, offsetMs);
     const ran = () => this.#touched.add(process);
     const host = new SimHost({ scheduler: this.#scheduler, clock, random, startAt, ran });
-    const options = { ...this.#nodeOptions, ...own };
-    if (options.clock !== undefined) host.setClock(options.clock);
-    const transport = this.#network.transport(id, host);
-    const node = startNode({
+    const process = new SimProcess({
       id,
       cluster: this.cluster,
-      options,
+      options: own,
+      common: this.#nodeOptions,
       host,
-      transport,
+      transport: this.#network.transport(id, host),
       watcher: {
         now: () => this.now,
         recorded: (event) => this.#trace.add(this.now, id, describeEvent(event)),
@@ -330,42 +311,12 @@ export class Simulation {
       },
     });
     isNamed = true;
-    const process: Process = {
-      id,
-      options: own,
-      host,
-      transport,
-      node,
-      stalledAt: 0,
-      isFrozen: false,
-    };
     this.#processes.set(id, process);
-    return node;
+    return process.node;
   }
 
-  #stop(process: Process): void {
-    process.host.stop();
-    process.transport.crash();
-    this.#observe({ type: 'ended', node: process.node, how: 'crashed' });
-  }
-
-  #pause(process: Process): void {
-    if (process.host.condition !== 'running') return;
-    process.host.pause();
-    process.stalledAt = process.host.now();
-  }
-
-  #resume(process: Process): void {
-    const { host, node, transport, isFrozen } = process;
-    if (host.condition !== 'paused') return;
-    process.isFrozen = false;
-    const stalledMs = host.now() - process.stalledAt;
-    const { isSelf } = node.leadership;
-    this.#observe({ type: 'stalled', node, isSelf, stalledMs });
-    host.resume(() => {
-      if (isFrozen) host.lifecycle('resume');
-      transport.resumed();
-    });
+  #resume(process: SimProcess): void {
+    process.resume();
     this.#network.redial();
     this.#touched.add(process);
   }
@@ -439,19 +390,15 @@ export class Simulation {
     this.#trace.add(this.now, 'sim', what);
   }
 
-  #isUp({ host, node }: Process): boolean {
-    return host.condition !== 'stopped' && node.state !== 'left' && node.state !== 'failed';
-  }
-
-  #process(id: string): Process {
+  #process(id: string): SimProcess {
     const process = this.#processes.get(id);
     if (process !== undefined) return process;
     throw new RangeError(`id must be one of ${this.ids.join(', ')}, got ${id}`);
   }
 
-  #upProcess(id: string): Process {
+  #upProcess(id: string): SimProcess {
     const process = this.#process(id);
-    if (this.#isUp(process)) return process;
+    if (process.isUp) return process;
     throw new RangeError(`${id} must run, but it has ended`);
   }
 }

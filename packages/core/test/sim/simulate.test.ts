@@ -170,6 +170,17 @@ describe('simulated faults', () => {
     ]);
   });
 
+  it('M7: a node may also leave by itself', async () => {
+    const sim = await settled(3);
+    const left = sim.node('n1').leave();
+    await sim.runUntil(() => agrees(sim) && sim.running.length === 2);
+    await sim.run(1_000);
+    await left;
+    expect(eventsOf(sim.node('n2'), 'memberleave')).toMatchObject([
+      { member: 'n1', reason: 'leave' },
+    ]);
+  });
+
   it('M8: a partition heals by itself', async () => {
     const sim = await settled(5);
     sim.net.partition([
