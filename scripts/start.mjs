@@ -39,7 +39,7 @@ async function serve({ dev }) {
   // Known only now: what it imports may not have been installed before.
   const file = path.join(root, 'demo/server.mjs');
   const { startDemo } = await import(pathToFileURL(file).href);
-  const demo = await startDemo({ port: Number(process.env.PORT ?? PORT), dev });
+  const demo = await startDemo({ port: Number(process.env.PORT || PORT), dev });
   stopOnSignal(demo);
   console.log(`\nDoyen\n`);
   for (const url of demo.local) console.log(`  this machine    ${url}`);
@@ -61,7 +61,7 @@ function stopOnSignal(demo) {
 
 function portProblem() {
   const { PORT: text } = process.env;
-  const isPort = text === undefined || (/^\d{1,5}$/.test(text) && Number(text) < 65_536);
+  const isPort = !text || (/^\d{1,5}$/.test(text) && Number(text) < 65_536);
   return isPort ? undefined : `PORT must be a number from 0 to 65535, got "${text}".`;
 }
 

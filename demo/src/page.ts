@@ -164,7 +164,7 @@ function drawLegend(tiles: readonly TileRecord[], tint: Tint): void {
     const key = tint === 'epoch' ? String(epoch) : by;
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }
-  const keys = tint === 'none' ? [] : [...counts.keys()].map((key) => `${tint}:${key}`);
+  const keys = tint === 'none' ? [] : [...counts.keys()].sort().map((key) => `${tint}:${key}`);
   const items = keyed(byId('legend'), keys, () =>
     html('li', {}, html('span', { class: 'dot' }), html('span')),
   );
