@@ -69,7 +69,8 @@ async function playwright(name, config, limitMs) {
   const report = path.join(scratch, `${name}.json`);
   const ended = await node(
     [tool('@playwright/test', 'playwright'), 'test', '-c', config, '--reporter=list,json'],
-    { limitMs, env: { PLAYWRIGHT_JSON_OUTPUT_NAME: report } },
+    // Its workers force colours, about which Node then warns in every one of them.
+    { limitMs, env: { PLAYWRIGHT_JSON_OUTPUT_NAME: report, NO_COLOR: undefined } },
   );
   return judge(name, ended, playwrightTally(report));
 }

@@ -47,6 +47,9 @@ test('W5, E10: leadership does not move while the signaling server is away, and 
   await demo.stopSignaling();
   await all[1]?.hasCompleted();
   demo.startSignaling();
+  // Whoever comes before the others are back finds an empty room, and would lead it until they meet.
+  const health = `http://localhost:${demo.port}/healthz`;
+  await expect.poll(async () => (await (await fetch(health)).json()).members).toBe(3);
   const late = await tabs.open();
   expect(await agree([...all, late])).toEqual(before);
   expect(await all[0]?.page.evaluate(() => globalThis.changes)).toBe(0);
