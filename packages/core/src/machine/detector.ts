@@ -293,7 +293,9 @@ export class Detector {
     if (isIsolated === this.#isIsolated) return;
     this.#isIsolated = isIsolated;
     this.#kernel.isolated(isIsolated);
-    if (isIsolated) this.hurry();
+    if (!isIsolated) return;
+    this.#kernel.health.fault(1, this.#kernel.now);
+    this.hurry();
   }
 
   /** Suspected, or about to be: it has not answered since it should have. */

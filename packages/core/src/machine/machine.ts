@@ -149,7 +149,7 @@ export class Machine {
   advance(now: number): void {
     const lateMs = now - this.#dueAt;
     this.#stall.timer(now, lateMs);
-    this.#kernel.health.timer(lateMs, now);
+    this.#kernel.health.timer(lateMs, this.#stall.gridMs, now);
     this.#input(now, () => undefined);
   }
 

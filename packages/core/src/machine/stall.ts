@@ -27,6 +27,11 @@ export class Stall {
     return Math.max(this.#limitMs, GRID_SLACK * this.#gridMs);
   }
 
+  /** The spacing that the last timers all kept to; 0 when they came in time. */
+  get gridMs(): number {
+    return this.#gridMs;
+  }
+
   /** Notes an input; gives the length of the gap before it when that was a stall, else 0. */
   input(now: number): number {
     const gap = now - this.#lastInputAt;

@@ -3,13 +3,17 @@ import { Health } from '../../src/machine/health.ts';
 
 it('M9: late timers make a node patient, clean intervals make it well again', () => {
   const health = new Health();
-  health.timer(200, 0);
+  health.timer(900, 0, 0);
   expect(health.factor).toBe(1);
-  health.timer(300, 0);
-  expect(health.factor).toBe(2);
-  health.timer(1200, 10);
+  for (let i = 0; i < 3; i++) health.timer(1200, 0, i);
   expect(health.factor).toBe(4);
   for (let now = 1010; now <= 5010; now += 1000) health.recover(now, 1000);
+  expect(health.factor).toBe(1);
+});
+
+it('M9: timers that keep to a grid are no fault of the node', () => {
+  const health = new Health();
+  for (let i = 0; i < 10; i++) health.timer(60_000, 60_000, i);
   expect(health.factor).toBe(1);
 });
 

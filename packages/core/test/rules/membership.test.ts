@@ -332,3 +332,17 @@ describe('scale', () => {
     await sim.runUntil(() => knowsAll(sim), { withinMs: 60_000 });
   });
 });
+
+describe('hidden tabs', () => {
+  it.each([1, 2, 3])(
+    'M5: tabs throttled to one timer a second fail over in time, seed %d',
+    async (seed) => {
+      const sim = await settled({ nodes: 5, seed });
+      for (const id of sim.ids) sim.throttle(id, 1000);
+      await sim.run(60_000);
+      sim.crash('n1');
+      const elapsed = await sim.runUntil(() => follows(sim, 'n2'));
+      expect(elapsed).toBeLessThan(8000);
+    },
+  );
+});
