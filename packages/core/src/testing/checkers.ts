@@ -15,6 +15,7 @@ export type Observation =
       readonly leader: Identity | null;
       readonly epoch: number;
     }
+  | { readonly type: 'memberjoin'; readonly node: Identity; readonly member: Identity }
   | {
       readonly type: 'memberleave';
       readonly node: Identity;
@@ -44,6 +45,8 @@ export type Observation =
       readonly isSelf: boolean;
       readonly stalledMs: number;
     }
+  /** A node has been told that its page freezes, or is about to be told that it runs again. */
+  | { readonly type: 'frozen'; readonly node: Identity; readonly isSelf: boolean }
   /** A node ended: it said so (`left`), its links closed (`closed`), or it just stopped. */
   | { readonly type: 'ended'; readonly node: Identity; readonly how: 'left' | 'closed' | 'crashed' }
   | { readonly type: 'started'; readonly node: Identity }
@@ -66,13 +69,17 @@ export interface CheckerOptions {
 export function allCheckers(options: CheckerOptions): Checker {
   const [epochs, evictions] = [epochChecker(), evictionChecker(options.suspicionMs)];
   const departures = [departureChecker(), duplicateChecker()];
+  const stalls = stallChecker(options.leaderSuspicionMinMs);
+  const roster = rosterChecker();
   // Most of what happens is messages: each checker sees only what it looks at.
   const checkers: Record<Observation['type'], readonly Checker[]> = {
     change: [epochs, changeChecker(), authorChecker(options.exclusiveEpochs)],
-    memberleave: [evictions, ...departures],
+    memberjoin: [roster],
+    memberleave: [roster, evictions, ...departures],
     heard: [evictions],
     read: [epochs, selfChecker()],
-    stalled: [stallChecker(options.leaderSuspicionMinMs)],
+    stalled: [stalls],
+    frozen: [stalls],
     started: departures,
     ended: departures,
     failed: departures,
@@ -146,13 +153,43 @@ export function selfChecker(): Checker {
   };
 }
 
-/** E8: who stood still for too long does not say that it leads, not even at the first read. */
+/** E8: who is frozen, or stood still for too long, does not say that it leads at any read. */
 export function stallChecker(leaderSuspicionMinMs: number): Checker {
   return (observed) => {
+    if (observed.type === 'frozen' && observed.isSelf) {
+      return `E8: ${observed.node.id} says that it leads while it is frozen`;
+    }
     if (observed.type !== 'stalled' || !observed.isSelf) return null;
     const { node, stalledMs } = observed;
     if (stalledMs <= leaderSuspicionMinMs) return null;
     return `E8: ${node.id} says that it leads after it stood still for ${stalledMs} ms`;
+  };
+}
+
+/**
+ * M1, M7: each member that joins has left before, one instance of an id is in a roster at a time, and
+ * one that has left by its own word or was replaced never comes back.
+ */
+export function rosterChecker(): Checker {
+  const rosters = new Map<string, { present: Map<string, string>; final: Set<string> }>();
+  return (observed) => {
+    if (observed.type !== 'memberjoin' && observed.type !== 'memberleave') return null;
+    const { node, member } = observed;
+    const roster = rosters.get(node.instance) ?? { present: new Map(), final: new Set() };
+    rosters.set(node.instance, roster);
+    const known = roster.present.get(member.id);
+    if (observed.type === 'memberjoin') {
+      roster.present.set(member.id, member.instance);
+      if (known !== undefined) return `M1: ${member.id} joins ${node.id} without having left it`;
+      if (!roster.final.has(member.instance)) return null;
+      return `M7: ${member.id} is back at ${node.id} after it left or was replaced`;
+    }
+    roster.present.delete(member.id);
+    if (observed.reason === 'leave' || observed.reason === 'replaced') {
+      roster.final.add(member.instance);
+    }
+    if (known === member.instance) return null;
+    return `M1: ${member.id} leaves ${node.id} without having joined it`;
   };
 }
 

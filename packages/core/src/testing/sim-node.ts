@@ -123,6 +123,9 @@ function observe(node: DoyenNode, host: SimHost, watcher: SimNodeWatcher): void 
   node.addEventListener('statechange', ({ state, error }) => {
     if (state === 'failed') watcher.observed({ type: 'failed', node, code: error?.code });
   });
+  node.addEventListener('memberjoin', ({ member }) => {
+    watcher.observed({ type: 'memberjoin', node, member });
+  });
   node.addEventListener('memberleave', ({ member, reason }) => {
     const local = host.now();
     watcher.observed({ type: 'memberleave', node, member, reason, local });

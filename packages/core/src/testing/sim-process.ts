@@ -58,6 +58,7 @@ export class SimProcess {
   freeze(): void {
     if (this.host.condition !== 'running') return;
     this.host.lifecycle('freeze');
+    this.#observe({ type: 'frozen', node: this.node, isSelf: this.node.leadership.isSelf });
     this.pause();
     this.#isFrozen = true;
   }
@@ -70,6 +71,7 @@ export class SimProcess {
     const { isSelf } = node.leadership;
     this.#observe({ type: 'stalled', node, isSelf, stalledMs: host.now() - this.#stalledAt });
     const wasFrozen = this.#isFrozen;
+    if (wasFrozen) this.#observe({ type: 'frozen', node, isSelf });
     this.#isFrozen = false;
     host.resume(() => {
       if (wasFrozen) host.lifecycle('resume');

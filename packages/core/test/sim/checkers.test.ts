@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { LeaveReason } from '../../src/machine/effect.ts';
 import {
   authorChecker,
   boundChecker,
@@ -10,6 +11,7 @@ import {
   evictionChecker,
   fenceChecker,
   type Observation,
+  rosterChecker,
   selfChecker,
   stallChecker,
 } from '../../src/testing/checkers.ts';
@@ -80,6 +82,28 @@ describe('checkers', () => {
     ]);
   });
 
+  it('E8: a leader that still says so while it is frozen is found', () => {
+    const frozen = (isSelf: boolean): Observation => ({ type: 'frozen', node: a, isSelf });
+    expect(verdicts(stallChecker(2000), [frozen(false)])).toEqual([]);
+    expect(verdicts(stallChecker(2000), [frozen(true)])).toHaveLength(1);
+  });
+
+  it('M1: joins and leaves that are no pairs are found', () => {
+    const other = { id: 'b', instance: 'b2' };
+    const pairs = [joined(b), gone('evicted', 1), joined(b), gone('replaced', 2), joined(other)];
+    expect(verdicts(rosterChecker(), pairs)).toEqual([]);
+    expect(verdicts(rosterChecker(), [gone('evicted', 1)])).toHaveLength(1);
+    expect(verdicts(rosterChecker(), [joined(b), joined(other)])).toHaveLength(1);
+    expect(verdicts(rosterChecker(), [joined(other), gone('leave', 1)])).toHaveLength(1);
+  });
+
+  it('M7: a member that is back after it left or was replaced is found', () => {
+    for (const reason of ['leave', 'replaced'] as const) {
+      const back = [joined(b), gone(reason, 1), joined(b)];
+      expect(verdicts(rosterChecker(), back)).toEqual([expect.stringMatching(/^M7: b is back/)]);
+    }
+  });
+
   it('M5: an eviction within the window is found, counted in the time of who evicts', () => {
     const heard = (local: number): Observation => ({ type: 'heard', node: a, from: b, local });
     expect(verdicts(evictionChecker(20_000), [heard(5), gone('evicted', 20_005)])).toEqual([]);
@@ -145,7 +169,11 @@ function change(node: typeof a, leader: typeof a | null, epoch: number): Observa
   return { type: 'change', node, leader, epoch };
 }
 
-function gone(reason: 'evicted' | 'leave' | 'gone', local: number): Observation {
+function joined(member: typeof a): Observation {
+  return { type: 'memberjoin', node: a, member };
+}
+
+function gone(reason: LeaveReason, local: number): Observation {
   return { type: 'memberleave', node: a, member: b, reason, local };
 }
 
