@@ -21,10 +21,14 @@ for (const colorScheme of ['dark', 'light'] as const) {
   });
 
   test(`the page fits a phone in ${colorScheme}`, async ({ tabs }) => {
-    const [tab] = await tabs.openMany(2);
-    await tab?.page.emulateMedia({ colorScheme });
-    await tab?.page.setViewportSize({ width: 390, height: 844 });
-    const width = await tab?.page.evaluate(() => document.documentElement.scrollWidth);
+    const [tab, other] = await tabs.openMany(2);
+    if (!tab || !other) throw new Error('two tabs');
+    await tab.page.emulateMedia({ colorScheme });
+    await tab.page.setViewportSize({ width: 390, height: 844 });
+    await other.click('Crash');
+    // The longest row that there is.
+    await expect(tab.page.getByText('suspect', { exact: true })).toBeVisible();
+    const width = await tab.page.evaluate(() => document.documentElement.scrollWidth);
     expect(width).toBe(390);
   });
 }
@@ -53,6 +57,28 @@ test('a browser without a route for WebRTC says so', async ({ tabs, launchOption
   await expect(tab.page.locator('#hint')).toContainText('no network address for WebRTC');
   await expect.poll(() => tab.isLeader()).toBe(true);
   await browser.close();
+});
+
+test('a browser without WebRTC says so, and can try again', async ({ page, demo }) => {
+  await page.addInitScript(() => Reflect.deleteProperty(globalThis, 'RTCPeerConnection'));
+  await page.goto(`http://localhost:${demo.port}/#nobody`);
+  await expect(page.getByRole('status')).toHaveText('This tab cannot take part.');
+  await expect(page.locator('#hint')).toContainText('no RTCPeerConnection');
+  await expect(page.getByRole('button', { name: 'Join again' })).toBeVisible();
+});
+
+test('a tab whose signaling server is away says so, leads alone, and meets the others later', async ({
+  tabs,
+  demo,
+}) => {
+  tabs.expectedErrors = /WebSocket connection to/;
+  await demo.stopSignaling();
+  const first = await tabs.open();
+  await expect(first.page.locator('#hint')).toContainText('No way to ws://');
+  await expect.poll(() => first.isLeader()).toBe(true);
+  demo.startSignaling();
+  await agree([first, await tabs.open()]);
+  await expect(first.page.locator('#hint')).not.toContainText('No way to');
 });
 
 test('the title, the roster and the history tell who leads', async ({ tabs }) => {

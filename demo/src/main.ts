@@ -27,7 +27,7 @@ async function join(): Promise<void> {
     globalThis.doyen = tab.node;
     page.show(tab);
   } catch (error) {
-    page.complain(error instanceof Error ? error.message : String(error));
+    page.showFailure(error instanceof Error ? error.message : String(error));
   }
 }
 

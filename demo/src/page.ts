@@ -54,8 +54,14 @@ export class Page implements CheckpointListener {
   /** Something around the tab that does not work, or null. */
   complain(problem: string | null): void {
     this.#problem = problem;
-    if (this.#tab) this.#draw();
-    else if (problem) setText(byId('hint'), problem);
+    this.#draw();
+  }
+
+  /** There is no node to show: it could not be made. */
+  showFailure(why: string): void {
+    setText(byId('verdict'), 'This tab cannot take part.');
+    setText(byId('hint'), why);
+    setAttributes(byId('join-again'), { hidden: false });
   }
 
   pictureChanged(picture: Picture): void {
