@@ -41,6 +41,8 @@ export async function runSchedule(options: ScheduleRunOptions): Promise<Schedule
     for (const line of script) await perform(sim, line);
     await sim.runUntil(() => agrees(sim) && isWhole(sim), { withinMs: AGREEMENT_MS });
     await sim.run(RESIGNED_MS);
+    // What was queued in a pause may still have told of somebody who has ended meanwhile.
+    await sim.runUntil(() => agrees(sim) && isWhole(sim), { withinMs: AGREEMENT_MS });
     const counts = sim.running.map((id) => changeCount(sim, id)).join();
     await sim.run(CALM_MS);
     const isCalm = () => counts === sim.running.map((id) => changeCount(sim, id)).join();
