@@ -9,6 +9,7 @@ export default defineConfig({
       'packages/*/test/**/*.test.ts',
       'scripts/test/**/*.test.ts',
       'demo/test/**/*.test.ts',
+      'bench/**/test/**/*.test.ts',
     ],
     // Native WebRTC for Node crashes in worker threads; child processes are safe.
     pool: 'forks',

@@ -5,12 +5,13 @@ import os from 'node:os';
 import { command, forwardSignals } from '../scripts/command.mjs';
 import { install, root, tool } from '../scripts/workspace.mjs';
 
-const PARTS = ['sizes', 'machine', 'traffic', 'tabs'];
+const PARTS = ['sizes', 'machine', 'traffic', 'membership', 'tabs'];
 const BUILD_LIMIT_MS = 120_000;
 
 async function main() {
   const args = process.argv.slice(2);
   const isSmoke = args.includes('--smoke');
+  const isFull = args.includes('--full');
   const chosen = args.filter((arg) => !arg.startsWith('--'));
   const stranger = chosen.find((part) => !PARTS.includes(part));
   if (stranger) throw new RangeError(`Parts are ${PARTS.join(', ')}; got ${stranger}.`);
@@ -19,7 +20,7 @@ async function main() {
   for (const part of chosen.length > 0 ? chosen : PARTS) {
     console.log(`\n## ${part}\n`);
     const { run } = await import(`./${part}.mjs`);
-    await run({ isSmoke });
+    await run({ isSmoke, isFull });
   }
 }
 

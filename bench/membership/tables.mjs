@@ -1,0 +1,220 @@
+import { spread, table } from '../statistics.mjs';
+import { falseEvictionsPerBeat } from './baselines/heartbeat.mjs';
+import { phi } from './baselines/phi.mjs';
+import {
+  falseSuspicionPerProbe,
+  firstDetectionPeriods,
+  memberlistWindow,
+} from './baselines/suspicion-window.mjs';
+import { PROTOCOLS } from './plan.mjs';
+import { DOYEN } from './protocols.mjs';
+import { mean, quantile, seconds } from './samples.mjs';
+
+const LOSS = 0.05;
+
+/** Every baseline first does what its authors say it does. */
+export async function printReproduction(pool, plan) {
+  const { runs, detectionRuns, lossRuns, lossSeconds } = plan;
+  const samples = async (figure, count) => {
+    const results = await pool.all(reproductions(figure, count, {}));
+    return results.flatMap((result) => result.samples);
+  };
+  const rate = async (figure) => {
+    const results = await pool.all(reproductions(figure, lossRuns, { seconds: lossSeconds }));
+    const sum = (key) => results.reduce((total, result) => total + result[key], 0);
+    return `${(sum('hits') / sum('trials')).toExponential(1)} (${sum('hits')} of ${sum('trials').toLocaleString('en')})`;
+  };
+  const range = (values) => `${mean(values).toFixed(2)}; ${spread(values, 2)}`;
+  const { minMs, maxMs } = memberlistWindow(10);
+  console.log('### Published figures of the baselines\n');
+  table(
+    ['baseline', 'figure', 'published', 'here: mean; median (least–most)'],
+    [
+      [
+        'heartbeat',
+        'crash to eviction, s (3 beats missed, half an interval of slack)',
+        '2.5–3.5 and the latency',
+        range(await samples('heartbeatDetection', runs)),
+      ],
+      [
+        'heartbeat',
+        'false evictions a beat at 5 % loss, p³',
+        falseEvictionsPerBeat(LOSS).toExponential(1),
+        await rate('heartbeatLoss'),
+      ],
+      [
+        'SWIM',
+        'periods until somebody suspects, n = 50, e/(e − 1)',
+        firstDetectionPeriods().toFixed(2),
+        range(await samples('swimDetection', detectionRuns)),
+      ],
+      [
+        'SWIM',
+        'false suspicions a probe at 5 % loss, 3 helpers',
+        falseSuspicionPerProbe(LOSS).toExponential(1),
+        await rate('swimLoss'),
+      ],
+      [
+        'memberlist LAN',
+        'suspicion when all confirm, n = 10, s',
+        seconds(minMs),
+        range(await samples('memberlistShortest', runs)),
+      ],
+      [
+        'memberlist LAN',
+        'suspicion when nobody confirms, n = 10, s',
+        seconds(maxMs),
+        range(await samples('memberlistLongest', Math.ceil(runs / 4))),
+      ],
+      [
+        'Akka phi',
+        'last answer to unreachable, s (docs: about 5.5)',
+        '4.52–5.52',
+        range(await samples('akkaDetection', Math.ceil(runs / 4))),
+      ],
+      [
+        'Akka phi',
+        'φ after 500, 1000, 1200, 1400, 1600, 1700 ms (mean 1 s, σ 100 ms)',
+        '0.1, 0.3, 1.6, 4.7, 10.8, 15.3 (± 0.1)',
+        [500, 1000, 1200, 1400, 1600, 1700]
+          .map((silenceMs) => phi(silenceMs, 1000, 100).toFixed(1))
+          .join(', '),
+      ],
+    ],
+  );
+}
+
+function reproductions(figure, count, options) {
+  return seedsOf(count).map((seed) => ({ experiment: 'reproduce', figure, seed, ...options }));
+}
+
+/** Results of Doyen by number of nodes: the last survivor's times of every crash. */
+export async function printFailover(pool, plan) {
+  console.log('\n### The leader crashes: 1 % loss\n');
+  console.log(
+    'Seconds from the crash until the last survivor no longer names the leader, and until the last' +
+      '\nnames another: median (least–most), p99; of fewer than 100 crashes p99 is the most.\n',
+  );
+  const head = ['nodes', 'protocol', 'crashes', 'leadership lost', 'p99', 'new leader', 'p99'];
+  const rows = [];
+  const own = new Map();
+  for (const protocol of PROTOCOLS) {
+    const sizes = protocol === DOYEN ? plan.own : plan.baseline;
+    for (const nodes of Object.keys(sizes).map(Number)) {
+      const { seeds, crashes } = sizes[nodes];
+      const jobs = seedsOf(seeds).map((seed) => {
+        return { experiment: 'failover', protocol, nodes, seed, crashes };
+      });
+      const runs = (await pool.all(jobs)).flat();
+      const lost = runs.map(({ losses }) => Math.max(...losses));
+      const changed = runs.map(({ changes }) => Math.max(...changes));
+      if (protocol === DOYEN) own.set(nodes, { lost, changed });
+      rows.push([nodes, protocol, runs.length, ...timesOf(lost), ...timesOf(changed)]);
+    }
+  }
+  table(head, inOrder(rows));
+  return own;
+}
+
+function timesOf(values) {
+  const limits = `${seconds(Math.min(...values))}–${seconds(Math.max(...values))}`;
+  return [`${seconds(quantile(values, 0.5))} (${limits})`, seconds(quantile(values, 0.99))];
+}
+
+export async function printTraffic(pool, { sizes, forMs }) {
+  console.log('\n### Traffic: 1 % loss\n');
+  console.log(
+    `Payload bytes and messages that a node sends a second, over ${forMs / 1000} s; then a tenth of the members` +
+      '\ncrashes at once. Baselines send ids and numbers in the fewest bytes, and carry no claims.\n',
+  );
+  const rows = [];
+  const own = new Map();
+  for (const nodes of sizes) {
+    const jobs = PROTOCOLS.map((protocol) => {
+      return { experiment: 'traffic', protocol, nodes, seed: 1, forMs };
+    });
+    for (const [at, { idle, crash }] of (await pool.all(jobs)).entries()) {
+      if (PROTOCOLS[at] === DOYEN) own.set(nodes, { idle, crash });
+      rows.push([nodes, PROTOCOLS[at], ...ratesOf(idle), ...ratesOf(crash)]);
+    }
+  }
+  const columns = ['B/s', 'busiest node', 'messages/s'];
+  const head = ['idle', 'crash'].flatMap((phase) => columns.map((name) => `${phase}: ${name}`));
+  table(['nodes', 'protocol', ...head], inOrder(rows));
+  return own;
+}
+
+function ratesOf({ bytes, bytesMost, messages }) {
+  return [bytes.toFixed(0), bytesMost.toFixed(0), messages.toFixed(1)];
+}
+
+export async function printHeal(pool, plan) {
+  console.log('\n### Two halves are parted, and meet again: 1 % loss\n');
+  console.log(
+    'Seconds from the end of the partition until all rosters are complete and all name one leader:' +
+      '\nmedian (least–most); *never*: not within two minutes. SWIM and memberlist leave that to a' +
+      '\nnew join; Akka ends the processes of one half, which start anew here.\n',
+  );
+  const rows = [];
+  const own = [];
+  for (const protocol of PROTOCOLS) {
+    for (const { partitionMs, runs } of protocol === DOYEN ? plan.own : plan.baseline) {
+      for (const nodes of Object.keys(runs).map(Number)) {
+        const jobs = seedsOf(runs[nodes]).map((seed) => {
+          return { experiment: 'heal', protocol, nodes, seed, partitionMs };
+        });
+        const times = (await pool.all(jobs)).map(({ healMs }) => healMs);
+        if (protocol === DOYEN) own.push(...times);
+        rows.push([nodes, protocol, `${partitionMs / 1000} s`, times.length, timesOf(times)[0]]);
+      }
+    }
+  }
+  table(['nodes', 'protocol', 'partition', 'runs', 'healed after'], inOrder(rows));
+  return own;
+}
+
+export async function printEvictions(pool, plan) {
+  const { nodes, hours, ownRuns, baselineRuns } = plan;
+  console.log('\n### Evictions of members that were not gone: 5 % loss\n');
+  console.log(
+    `Clusters of ${nodes} for ${hours} h each; every member stalls for 1–60 s, three minutes apart on average; half of` +
+      '\nthe tabs have timers once a second, a tenth once a minute. An eviction counts once, whoever' +
+      '\njoins in; its silence is the true one. *Right*: 20 s or longer. *Hasty*: shorter. *Running*:' +
+      '\nthe member was not silent at all. A run ends where a checker of the simulator objects.\n',
+  );
+  const rows = [];
+  let own;
+  for (const protocol of PROTOCOLS) {
+    const jobs = seedsOf(protocol === DOYEN ? ownRuns : baselineRuns).map((seed) => {
+      return { experiment: 'evictions', protocol, nodes, hours, seed };
+    });
+    const results = await pool.all(jobs);
+    const total = (key) => results.reduce((sum, result) => sum + result[key], 0);
+    const isWrong = ({ hasty, running }) => hasty + running > 0;
+    if (protocol === DOYEN) {
+      own = {
+        nodeHours: total('nodeHours'),
+        wrong: total('hasty') + total('running'),
+        wrongSeeds: jobs.filter((_, at) => isWrong(results[at])).map(({ seed }) => seed),
+        violations: results.flatMap(({ violation }, at) => {
+          return violation === null ? [] : [`seed ${jobs[at].seed}: ${violation}`];
+        }),
+      };
+    }
+    const counts = ['stalls', 'shortStalls', 'right', 'hasty', 'running'].map(total);
+    rows.push([protocol, total('nodeHours').toFixed(0), ...counts]);
+  }
+  table(['protocol', 'node-hours', 'stalls', 'below 20 s', 'right', 'hasty', 'running'], rows);
+  if (own.wrongSeeds.length > 0) console.log(`\nWrong with seeds ${own.wrongSeeds.join(', ')}.`);
+  for (const violation of own.violations.slice(0, 10)) console.log(`\nEnded early: ${violation}`);
+  return own;
+}
+
+/** By the first column, and within it as they came. */
+function inOrder(rows) {
+  return rows.sort(([one], [two]) => one - two);
+}
+
+function seedsOf(count) {
+  return Array.from({ length: count }, (_, at) => at + 1);
+}
