@@ -13,6 +13,14 @@ const CHROMIUM_ARGS = [
   '--disable-sync',
 ];
 
+const COLUMNS = [
+  'tabs',
+  'all join at once, loading included',
+  'one more joins',
+  'leader’s page closes',
+  'leader’s renderer crashes',
+];
+
 const MESH_LIMIT_MS = 60_000;
 /** Two nodes have nobody to confirm a silence; anything longer is a failure. */
 const FAILOVER_LIMIT_MS = 30_000;
@@ -29,7 +37,7 @@ export async function run({ isSmoke }) {
     const rows = [];
     for (const size of sizes) rows.push(await figures({ browser, site, size, runs }));
     console.log(`Median of ${runs} (least–most), in milliseconds.\n`);
-    table(['tabs', 'join to full mesh', 'leader’s page closes', 'leader’s renderer crashes'], rows);
+    table(COLUMNS, rows);
     console.log(`\nChromium ${browser.version()}`);
   } finally {
     await browser.close();
@@ -39,17 +47,18 @@ export async function run({ isSmoke }) {
 
 async function figures({ browser, site, size, runs }) {
   const joins = [];
+  const additions = [];
   const closes = [];
   const crashes = [];
   for (let run = 0; run < runs; run += 1) {
     const tabs = new Tabs(browser, site.url(`bench-${size}-${run}`), size);
     joins.push(await tabs.open());
     closes.push(await tabs.failover(closePage));
-    await tabs.refill();
+    additions.push(await tabs.add());
     crashes.push(await tabs.failover(crashPage));
     await tabs.close();
   }
-  return [size, spread(joins), spread(closes), spread(crashes)];
+  return [size, ...[joins, additions, closes, crashes].map((values) => spread(values))];
 }
 
 /** All tabs of one cluster. */
@@ -68,14 +77,19 @@ class Tabs {
   /** Opens all at once; milliseconds until each is linked with each and all name one leader. */
   async open() {
     const started = Date.now();
-    await this.refill();
+    const pages = Array.from({ length: this.#size }, () => this.#page());
+    this.#pages = await Promise.all(pages);
+    await this.#meshed();
     return Date.now() - started;
   }
 
-  async refill() {
-    const missing = Array.from({ length: this.#size - this.#pages.length }, () => this.#page());
-    this.#pages.push(...(await Promise.all(missing)));
-    await Promise.all(this.#pages.map((page) => page.waitForFunction(isMeshed, this.#size, WAIT)));
+  /** Opens one more; milliseconds from the start of its node, when the page has loaded. */
+  async add() {
+    const page = await this.#page();
+    this.#pages.push(page);
+    await this.#meshed();
+    const ended = Date.now();
+    return ended - (await page.evaluate(() => globalThis.nodeStartedAt));
   }
 
   /** Milliseconds from the act until the last survivor is told of the new leader. */
@@ -100,9 +114,14 @@ class Tabs {
     this.#pages = [];
   }
 
+  async #meshed() {
+    await Promise.all(this.#pages.map((page) => page.waitForFunction(isMeshed, this.#size, WAIT)));
+  }
+
   async #page() {
     const context = await this.#browser.newContext();
     const page = await context.newPage();
+    await page.addInitScript(noteNodeStart);
     await page.goto(this.#url);
     return page;
   }
@@ -127,6 +146,19 @@ function isMeshed(size) {
   const node = globalThis.doyen;
   if (node?.members.length !== size || !node.leadership.current) return false;
   return node.members.every(({ link, status }) => link !== 'relayed' && status === 'alive');
+}
+
+/** Runs in the page before its own code: notes when that publishes its node. */
+function noteNodeStart() {
+  let node;
+  Object.defineProperty(globalThis, 'doyen', {
+    configurable: true,
+    get: () => node,
+    set(value) {
+      globalThis.nodeStartedAt ??= Date.now();
+      node = value;
+    },
+  });
 }
 
 /** Runs in the page: the time at which somebody else than now is named leader. */
