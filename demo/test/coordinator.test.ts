@@ -142,6 +142,18 @@ test('the late result of a suspect counts, if it is the first', async () => {
   });
 });
 
+test('a result of the wrong size is not taken, and the tile is handed out again', async () => {
+  const crew = new Crew('a', 'b');
+  crew.lead('a', 1);
+  const [tile = -1] = crew.get('b').begun;
+  const { key } = crew.get('a').checkpoint;
+  const pixels = new Uint8Array(1);
+  crew.coordinator.receive('b', { type: 'result', key, tile, epoch: 1, pixels }, crew.now);
+  expect(crew.get('a').checkpoint.has(tile)).toBe(false);
+  await crew.workOff();
+  expect(crew.get('a').checkpoint.get(tile)?.pixels).toEqual(pixelsOf(PICTURE, tile));
+});
+
 test('a late joiner gets the whole picture in pieces, and work', async () => {
   const crew = new Crew('a');
   crew.lead('a', 1);
