@@ -8,7 +8,7 @@ export interface Claim {
   readonly instance: string;
   /** The leader itself has given it up (E8). */
   readonly vacated: boolean;
-  /** The leader has led another than itself. */
+  /** The leader has been in company: it has led another, or followed one before. */
   readonly led: boolean;
   /** Best rank that the claim holds against; a better candidate must outrank it to preempt (E7). */
   readonly defends: Candidate | null;

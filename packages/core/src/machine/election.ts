@@ -55,6 +55,7 @@ export class Election {
   /** Until when this node does not preempt: it has just lost a term by its own pause. */
   #standBackUntil = Number.NEGATIVE_INFINITY;
   #hasLed = false;
+  #hasFollowed = false;
   /** A claim of another node has been seen. */
   #hasMet = false;
   #told: { readonly leader: Member | null; readonly epoch: number } = { leader: null, epoch: 0 };
@@ -355,7 +356,7 @@ export class Election {
       leader: this.#own,
       instance,
       vacated: false,
-      led: this.#hasLed,
+      led: this.#hasLed || this.#hasFollowed,
       defends,
     });
     this.#leading = true;
@@ -372,6 +373,7 @@ export class Election {
     if (this.#leading) this.#endTerm(isHandover ? 'transferred' : 'higher-epoch');
     this.#enter(claim);
     if (claim.instance !== instance) this.#candidacy.forgetResignation();
+    this.#hasFollowed = true;
     this.#meet(claim);
     this.#publish(wasNull ? 'elected' : cause);
     this.#updateCandidacy();

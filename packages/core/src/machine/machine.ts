@@ -450,12 +450,19 @@ export class Machine {
   #pollSettled(now: number): number {
     if (this.#isReady) return Number.POSITIVE_INFINITY;
     const graceEndsAt = this.#startedAt + this.#kernel.options.joinGraceMs;
-    const hasMetAll =
-      this.#discoveryPending === 0 &&
-      [...this.#kernel.links.all()].every((link) => link.instance !== null || link.refused);
+    const isAllMet = [...this.#kernel.links.all()].every((link) => this.#isMet(link));
+    const hasMetAll = this.#discoveryPending === 0 && isAllMet;
     if (!hasMetAll && now < graceEndsAt) return graceEndsAt;
     this.#settle();
     return now;
+  }
+
+  /** Its hello is in, and its record too: one that was new itself tells it a moment later. */
+  #isMet(link: Link): boolean {
+    if (link.refused) return true;
+    const { roster } = this.#kernel;
+    const { instance } = link;
+    return instance !== null && (!!roster.get(instance) || !!roster.tombstone(instance));
   }
 
   #settle(): void {

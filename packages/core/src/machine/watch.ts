@@ -1,3 +1,8 @@
+interface Ping {
+  readonly sequence: number;
+  readonly at: number;
+}
+
 /**
  * Measures the answers to this node's pings over one path: when to ping, how long an answer may
  * take, how many in a row were missed. Knows nothing of what travels.
@@ -12,7 +17,10 @@ export class Watch {
   rttMs: number | undefined;
 
   #nextPingAt: number;
-  #pending: { sequence: number; at: number } | null = null;
+  /** The last ping while its answer is awaited. */
+  #pending: Ping | null = null;
+  /** Pings whose answers may still come: late is not lost, and teaches the time that it takes. */
+  #sent: Ping[] = [];
   #variationMs = 0;
 
   constructor(firstPingAt: number, health: { readonly factor: number }) {
@@ -39,15 +47,20 @@ export class Watch {
 
   sent(sequence: number, now: number, intervalMs: number): void {
     this.#pending = { sequence, at: now };
+    this.#sent.push(this.#pending);
+    if (this.#sent.length > AWAITED_MAX) this.#sent.shift();
     this.#nextPingAt = now + intervalMs;
   }
 
-  /** Takes an answer; false when it answers nothing that was asked. */
+  /** Takes an answer; false when it answers nothing that was asked of late. */
   answered(sequence: number, now: number): boolean {
-    if (this.#pending?.sequence !== sequence) return false;
-    this.answeredSentAt = this.#pending.at;
-    this.#learn(now - this.#pending.at);
-    this.#pending = null;
+    const index = this.#sent.findIndex((ping) => ping.sequence === sequence);
+    const ping = this.#sent[index];
+    if (!ping) return false;
+    this.#sent.splice(0, index + 1);
+    this.answeredSentAt = ping.at;
+    this.#learn(now - ping.at);
+    if (this.#pending === ping) this.#pending = null;
     this.misses = 0;
     return true;
   }
@@ -55,6 +68,7 @@ export class Watch {
   /** Forgets what is half counted and asks again at once: after a stall, or a hint. */
   restart(now: number): void {
     this.#pending = null;
+    this.#sent = [];
     this.misses = 0;
     this.#nextPingAt = now;
   }
@@ -86,6 +100,8 @@ export class Watch {
 
 /** So many misses in a row make a path quiet (M5). */
 export const MISSES_MAX = 3;
+/** At a burst's spacing some seconds: an answer that comes later is no news any more. */
+const AWAITED_MAX = 8;
 /** Below it a browser's event loop looks like loss. */
 const TIMEOUT_MIN_MS = 250;
 /** Above it a member would be suspected later than its silence allows (M5: 1.5 s). */
