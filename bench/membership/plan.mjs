@@ -17,9 +17,9 @@ const MINUTES = 60 * SECONDS;
 const DEFAULT = {
   reproduction: { runs: 100, detectionRuns: 300, lossRuns: 4, lossSeconds: 5000 },
   failover: {
-    own: { 200: runs(2, 4), 50: runs(30), 10: runs(200), 5: runs(300), 3: runs(300), 2: runs(300) },
+    own: { 200: runs(1, 3), 50: runs(20), 10: runs(200), 5: runs(300), 3: runs(300), 2: runs(300) },
     baseline: {
-      200: runs(1, 2),
+      200: runs(1),
       50: runs(10),
       10: runs(100),
       5: runs(100),
@@ -27,13 +27,13 @@ const DEFAULT = {
       2: runs(100),
     },
   },
-  evictions: { nodes: 5, hours: 1, ownRuns: 100, baselineRuns: 100 },
+  evictions: { nodes: 5, hours: 1, ownRuns: 100, baselineRuns: 40 },
   traffic: { sizes: [200, 50, 10, 5, 3, 2], forMs: 30 * SECONDS },
   heal: {
     own: [
-      { partitionMs: 5 * SECONDS, runs: { 200: 1, 50: 3, 10: 20, 5: 20, 3: 20, 2: 20 } },
-      { partitionMs: MINUTES, runs: { 200: 1, 50: 3, 10: 20, 5: 20, 3: 20, 2: 20 } },
-      { partitionMs: 30 * MINUTES, runs: { 50: 1, 10: 5, 5: 10, 3: 10, 2: 10 } },
+      { partitionMs: 5 * SECONDS, runs: { 50: 3, 10: 20, 5: 20, 3: 20, 2: 20 } },
+      { partitionMs: MINUTES, runs: { 50: 3, 10: 20, 5: 20, 3: 20, 2: 20 } },
+      { partitionMs: 30 * MINUTES, runs: { 10: 5, 5: 10, 3: 10, 2: 10 } },
     ],
     baseline: [
       { partitionMs: 5 * SECONDS, runs: { 50: 1, 10: 10, 5: 10, 3: 10, 2: 10 } },
@@ -48,6 +48,13 @@ const FULL = {
   failover: {
     own: { ...DEFAULT.failover.own, 200: runs(4, 6), 50: runs(100), 10: runs(500) },
     baseline: DEFAULT.failover.baseline,
+  },
+  heal: {
+    own: DEFAULT.heal.own.map(({ partitionMs, runs }) => ({
+      partitionMs,
+      runs: { ...runs, 50: 3, 200: 1 },
+    })),
+    baseline: DEFAULT.heal.baseline,
   },
   evictions: { ...DEFAULT.evictions, ownRuns: 2000 },
 };

@@ -96,22 +96,21 @@ export async function printFailover(pool, plan) {
       '\nnames another: median (least–most), p99; of fewer than 100 crashes p99 is the most.\n',
   );
   const head = ['nodes', 'protocol', 'crashes', 'leadership lost', 'p99', 'new leader', 'p99'];
-  const rows = [];
+  const cases = PROTOCOLS.flatMap((protocol) => {
+    const sizes = Object.entries(protocol === DOYEN ? plan.own : plan.baseline);
+    return sizes.map(([nodes, { seeds, crashes }]) => ({
+      job: { experiment: 'failover', protocol, nodes: Number(nodes), crashes },
+      seeds,
+    }));
+  });
   const own = new Map();
-  for (const protocol of PROTOCOLS) {
-    const sizes = protocol === DOYEN ? plan.own : plan.baseline;
-    for (const nodes of Object.keys(sizes).map(Number)) {
-      const { seeds, crashes } = sizes[nodes];
-      const jobs = seedsOf(seeds).map((seed) => {
-        return { experiment: 'failover', protocol, nodes, seed, crashes };
-      });
-      const runs = (await pool.all(jobs)).flat();
-      const lost = runs.map(({ losses }) => Math.max(...losses));
-      const changed = runs.map(({ changes }) => Math.max(...changes));
-      if (protocol === DOYEN) own.set(nodes, { lost, changed });
-      rows.push([nodes, protocol, runs.length, ...timesOf(lost), ...timesOf(changed)]);
-    }
-  }
+  const rows = (await measured(pool, cases)).map(({ job: { protocol, nodes }, results }) => {
+    const crashes = results.flat();
+    const lost = crashes.map(({ losses }) => Math.max(...losses));
+    const changed = crashes.map(({ changes }) => Math.max(...changes));
+    if (protocol === DOYEN) own.set(nodes, { lost, changed });
+    return [nodes, protocol, crashes.length, ...timesOf(lost), ...timesOf(changed)];
+  });
   table(head, inOrder(rows));
   return own;
 }
@@ -127,17 +126,18 @@ export async function printTraffic(pool, { sizes, forMs }) {
     `Payload bytes and messages that a node sends a second, over ${forMs / 1000} s; then a tenth of the members` +
       '\ncrashes at once. Baselines send ids and numbers in the fewest bytes, and carry no claims.\n',
   );
-  const rows = [];
+  const cases = PROTOCOLS.flatMap((protocol) => {
+    return sizes.map((nodes) => ({
+      job: { experiment: 'traffic', protocol, nodes, forMs },
+      seeds: 1,
+    }));
+  });
   const own = new Map();
-  for (const nodes of sizes) {
-    const jobs = PROTOCOLS.map((protocol) => {
-      return { experiment: 'traffic', protocol, nodes, seed: 1, forMs };
-    });
-    for (const [at, { idle, crash }] of (await pool.all(jobs)).entries()) {
-      if (PROTOCOLS[at] === DOYEN) own.set(nodes, { idle, crash });
-      rows.push([nodes, PROTOCOLS[at], ...ratesOf(idle), ...ratesOf(crash)]);
-    }
-  }
+  const rows = (await measured(pool, cases)).map(({ job: { protocol, nodes }, results }) => {
+    const { idle, crash } = results[0];
+    if (protocol === DOYEN) own.set(nodes, { idle, crash });
+    return [nodes, protocol, ...ratesOf(idle), ...ratesOf(crash)];
+  });
   const columns = ['B/s', 'busiest node', 'messages/s'];
   const head = ['idle', 'crash'].flatMap((phase) => columns.map((name) => `${phase}: ${name}`));
   table(['nodes', 'protocol', ...head], inOrder(rows));
@@ -155,20 +155,21 @@ export async function printHeal(pool, plan) {
       '\nmedian (least–most); *never*: not within two minutes. SWIM and memberlist leave that to a' +
       '\nnew join; Akka ends the processes of one half, which start anew here.\n',
   );
-  const rows = [];
+  const cases = PROTOCOLS.flatMap((protocol) => {
+    return (protocol === DOYEN ? plan.own : plan.baseline).flatMap(({ partitionMs, runs }) => {
+      return Object.entries(runs).map(([nodes, seeds]) => ({
+        job: { experiment: 'heal', protocol, nodes: Number(nodes), partitionMs },
+        seeds,
+      }));
+    });
+  });
   const own = [];
-  for (const protocol of PROTOCOLS) {
-    for (const { partitionMs, runs } of protocol === DOYEN ? plan.own : plan.baseline) {
-      for (const nodes of Object.keys(runs).map(Number)) {
-        const jobs = seedsOf(runs[nodes]).map((seed) => {
-          return { experiment: 'heal', protocol, nodes, seed, partitionMs };
-        });
-        const times = (await pool.all(jobs)).map(({ healMs }) => healMs);
-        if (protocol === DOYEN) own.push(...times);
-        rows.push([nodes, protocol, `${partitionMs / 1000} s`, times.length, timesOf(times)[0]]);
-      }
-    }
-  }
+  const rows = (await measured(pool, cases)).map(({ job, results }) => {
+    const { nodes, protocol, partitionMs } = job;
+    const times = results.map(({ healMs }) => healMs);
+    if (protocol === DOYEN) own.push(...times);
+    return [nodes, protocol, `${partitionMs / 1000} s`, times.length, timesOf(times)[0]];
+  });
   table(['nodes', 'protocol', 'partition', 'runs', 'healed after'], inOrder(rows));
   return own;
 }
@@ -208,6 +209,18 @@ export async function printEvictions(pool, plan) {
   if (own.wrongSeeds.length > 0) console.log(`\nWrong with seeds ${own.wrongSeeds.join(', ')}.`);
   for (const violation of own.violations.slice(0, 10)) console.log(`\nEnded early: ${violation}`);
   return own;
+}
+
+/** Cases with the results of their seeds, in the given order; the largest clusters start first. */
+async function measured(pool, cases) {
+  const largestFirst = [...cases].sort((one, two) => two.job.nodes - one.job.nodes);
+  const done = new Map(
+    largestFirst.map((one) => {
+      return [one, pool.all(seedsOf(one.seeds).map((seed) => ({ ...one.job, seed })))];
+    }),
+  );
+  await Promise.all(done.values());
+  return Promise.all(cases.map(async (one) => ({ ...one, results: await done.get(one) })));
 }
 
 /** By the first column, and within it as they came. */
