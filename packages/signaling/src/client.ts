@@ -37,6 +37,9 @@ const HEARTBEAT_MIN_MS = 1_000;
 const HEARTBEAT_MAX_MS = 60_000;
 // The server takes 64 KiB a second; more than this waiting means that the network is stuck.
 const BUFFERED_BYTES_MAX = 1024 * 1024;
+
+/** `readyState` of a socket that can send. */
+const OPEN = 1;
 const SPREAD_MAX_MS = 60_000;
 
 /** How to reach a room. */
@@ -158,7 +161,7 @@ export class SignalingClient extends EventTarget {
    * `error` event `too_large` when `data` exceeds 12 KiB or its frame what the server takes.
    */
   send(to: string, data: string, ref?: string): boolean {
-    if (this.#state !== 'ready' || this.#socket === undefined) return false;
+    if (this.#state !== 'ready' || this.#socket?.readyState !== OPEN) return false;
     if (this.#socket.bufferedAmount > BUFFERED_BYTES_MAX) return false;
     const text = JSON.stringify({ type: 'signal', to, data, ref });
     // Quoting lengthens it: what fits as data may not fit as a frame, which would cost the socket.
@@ -180,7 +183,7 @@ export class SignalingClient extends EventTarget {
   close(): void {
     if (this.#state === 'closed' || this.#state === 'failed') return;
     const socket = this.#socket;
-    if (this.#state === 'ready') socket?.send('{"type":"bye"}');
+    if (this.#state === 'ready') this.#write('{"type":"bye"}');
     this.#disconnect();
     socket?.close(CLOSE.bye);
     this.#resume = undefined;
@@ -262,7 +265,7 @@ export class SignalingClient extends EventTarget {
         this.#spreadMs = Math.min(message.spreadMs, SPREAD_MAX_MS);
         return;
       case 'ping':
-        this.#socket?.send(PONG);
+        this.#write(PONG);
         return;
       case 'pong':
         return;
@@ -276,7 +279,7 @@ export class SignalingClient extends EventTarget {
     this.#timer('attempt', READY_TIMEOUT_MS, () => this.#drop());
     const { meta } = this.#options;
     const hello = { type: 'hello', token: this.#token, resume: this.#resume, meta };
-    this.#socket?.send(JSON.stringify(hello));
+    this.#write(JSON.stringify(hello));
   }
 
   #ready(message: Extract<ReadServerMessage, { type: 'ready' }>): void {
@@ -298,8 +301,13 @@ export class SignalingClient extends EventTarget {
     this.#timer('heartbeat', this.#heartbeatMs, () => this.#beat());
   }
 
+  /** A page that goes closes its sockets before it says so; writing then is a warning at best. */
+  #write(text: string): void {
+    if (this.#socket?.readyState === OPEN) this.#socket.send(text);
+  }
+
   #ping(): void {
-    this.#socket?.send(PING);
+    this.#write(PING);
     if (!this.#timers.has('pong')) this.#timer('pong', PONG_TIMEOUT_MS, () => this.#drop());
   }
 

@@ -40,15 +40,15 @@ export class FakeSocket implements WebSocketLike {
     this.#listeners.set(type, [...(this.#listeners.get(type) ?? []), listener]);
   }
 
-  /** The server sends. */
+  /** The server sends, which it can only once the socket is open. */
   tell(message: unknown): void {
+    if (this.readyState === 0) this.readyState = 1;
     const data = typeof message === 'string' ? message : JSON.stringify(message);
     this.#fire({ type: 'message', data });
   }
 
   /** The server greets and lets in. */
   admit(fields: object = {}): void {
-    this.readyState = 1;
     this.tell(WELCOME);
     this.tell({ type: 'ready', peer: 'me', resume: 'token-1', peers: [], seq: 0, ...fields });
   }

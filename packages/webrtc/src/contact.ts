@@ -45,6 +45,8 @@ export class Contact {
   #attempt: Attempt | null = null;
   #retry: ReturnType<typeof setTimeout> | undefined;
   #calls = 0;
+  /** Tries in a row that have brought no link. */
+  #failures = 0;
   #gaveUp = false;
 
   constructor(host: ContactHost, instance: string, id: string) {
@@ -60,6 +62,11 @@ export class Contact {
   /** Named by discovery, neither linked nor given up. */
   get isPending(): boolean {
     return !this.#open && !this.#gaveUp && this.#routes.size > 0;
+  }
+
+  /** In the room, and no try has brought a link. */
+  get isUnreachable(): boolean {
+    return this.#failures >= FAILURES_TO_TELL && [...this.#routes.values()].includes(false);
   }
 
   get isIdle(): boolean {
@@ -214,7 +221,7 @@ export class Contact {
         open: () => this.#opened(attempt, key),
         message: (bytes) => this.#host.handler.message(key, bytes),
         unreachable: () => this.#host.handler.hint(key, 'unreachable'),
-        down: (why) => (this.#attempt === attempt ? this.#attemptFailed() : this.#down(key, why)),
+        down: (why) => (this.#attempt === attempt ? this.#failed() : this.#down(key, why)),
       });
     });
     this.#attempt = attempt;
@@ -229,6 +236,7 @@ export class Contact {
     const { link, route } = attempt;
     this.#open = { key, link, route, openedAtMs: performance.now() };
     this.#calls = 0;
+    this.#failures = 0;
     this.#gaveUp = false;
     this.#host.handler.linkUp(key, { id: this.id });
     if (replaced) {
@@ -246,6 +254,11 @@ export class Contact {
     this.#host.handler.linkDown(key, why);
     this.#tryLater();
     this.#host.changed(this);
+  }
+
+  #failed(): void {
+    this.#failures += 1;
+    this.#attemptFailed();
   }
 
   #attemptFailed(): void {
@@ -282,6 +295,9 @@ export class Contact {
 function randomName(): string {
   return crypto.getRandomValues(new Uint32Array(4)).join('-');
 }
+
+/** One failure may be a lost packet; two say something about the network. */
+const FAILURES_TO_TELL = 2;
 
 /** An offer takes one round over the signaling server; this is far beyond it. */
 const CALL_AFTER_MS = 2_000;

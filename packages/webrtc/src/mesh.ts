@@ -96,6 +96,7 @@ export class Mesh implements ContactHost {
   changed(contact: Contact): void {
     if (this.#isClosed) return;
     if (contact.isIdle) this.#contacts.delete(contact.instance);
+    this.#judge(contact);
     if (this.#pending >= 0) this.#reportDiscovery();
   }
 
@@ -155,6 +156,16 @@ export class Mesh implements ContactHost {
     const contact = this.#routes.get(route);
     this.#routes.delete(route);
     contact?.removeRoute(route);
+  }
+
+  /** A network that allows no link must not look like one without peers. */
+  #judge(contact: Contact): void {
+    if (contact.isUnreachable) {
+      const message = `${contact.id} is in the room, but no link to it comes up; trying on. Some networks need a TURN server: see iceServers.`;
+      this.#complain('peer-unreachable', message);
+    } else if (!this.#all.some((other) => other.isUnreachable)) {
+      this.#complaints.delete('peer-unreachable');
+    }
   }
 
   #reportDiscovery(): void {

@@ -214,4 +214,21 @@ describe('links', () => {
     expect(a.faults).toEqual(['ice-servers-failed']);
     await exchange(a, b);
   });
+
+  it('W5: a peer of the room to which no link comes up is told of, once, until one does', async () => {
+    const { rtc } = watchedRtc();
+    let isBlocked = true;
+    class Blocked extends rtc.RTCPeerConnection {
+      constructor(configuration?: RTCConfiguration) {
+        if (isBlocked) throw new Error('no way out');
+        super(configuration);
+      }
+    }
+    const a = room.start('a', { rtc: { ...rtc, RTCPeerConnection: Blocked } });
+    const b = room.start('b');
+    await a.until('the fault', () => a.faults.includes('peer-unreachable'));
+    isBlocked = false;
+    await Promise.all([a.untilLinks(1), b.untilLinks(1)]);
+    expect(a.faults).toEqual(['peer-unreachable']);
+  });
 });
