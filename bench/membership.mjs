@@ -21,11 +21,12 @@ export async function run({ isSmoke, isFull = false }) {
   try {
     console.log('Seeds count from 1 in every row. Latency 20–60 ms one way.\n');
     await printReproduction(pool, plan.reproduction);
-    const failover = await printFailover(pool, plan.failover);
-    const traffic = await printTraffic(pool, plan.traffic);
-    const heal = await printHeal(pool, plan.heal);
-    const evictions = await printEvictions(pool, plan.evictions);
-    printAims({ failover, traffic, heal, evictions });
+    const violations = [];
+    const failover = await printFailover(pool, plan.failover, violations);
+    const traffic = await printTraffic(pool, plan.traffic, violations);
+    const heal = await printHeal(pool, plan.heal, violations);
+    const evictions = await printEvictions(pool, plan.evictions, violations);
+    printAims({ failover, traffic, heal, evictions, violations });
     const { user, system } = process.cpuUsage(before);
     const tookS = Math.round((performance.now() - startedAt) / 1000);
     const processorS = Math.round((user + system) / 1_000_000);

@@ -89,7 +89,7 @@ function reproductions(figure, count, options) {
 }
 
 /** Results of Doyen by number of nodes: the last survivor's times of every crash. */
-export async function printFailover(pool, plan) {
+export async function printFailover(pool, plan, violations) {
   console.log('\n### The leader crashes: 1 % loss\n');
   console.log(
     'Seconds from the crash until the last survivor no longer names the leader, and until the last' +
@@ -104,13 +104,15 @@ export async function printFailover(pool, plan) {
     }));
   });
   const own = new Map();
-  const rows = (await measured(pool, cases)).map(({ job: { protocol, nodes }, results }) => {
-    const crashes = results.flat();
-    const lost = crashes.map(({ losses }) => Math.max(...losses));
-    const changed = crashes.map(({ changes }) => Math.max(...changes));
-    if (protocol === DOYEN) own.set(nodes, { lost, changed });
-    return [nodes, protocol, crashes.length, ...timesOf(lost), ...timesOf(changed)];
-  });
+  const rows = (await measured(pool, cases, violations)).map(
+    ({ job: { protocol, nodes }, results }) => {
+      const crashes = results.flat().filter(isWhole);
+      const lost = crashes.map(({ losses }) => Math.max(...losses));
+      const changed = crashes.map(({ changes }) => Math.max(...changes));
+      if (protocol === DOYEN) own.set(nodes, { lost, changed });
+      return [nodes, protocol, crashes.length, ...timesOf(lost), ...timesOf(changed)];
+    },
+  );
   table(head, inOrder(rows));
   return own;
 }
@@ -120,7 +122,7 @@ function timesOf(values) {
   return [`${seconds(quantile(values, 0.5))} (${limits})`, seconds(quantile(values, 0.99))];
 }
 
-export async function printTraffic(pool, { sizes, forMs }) {
+export async function printTraffic(pool, { sizes, forMs }, violations) {
   console.log('\n### Traffic: 1 % loss\n');
   console.log(
     `Payload bytes and messages that a node sends a second, over ${forMs / 1000} s; then a tenth of the members` +
@@ -133,22 +135,27 @@ export async function printTraffic(pool, { sizes, forMs }) {
     }));
   });
   const own = new Map();
-  const rows = (await measured(pool, cases)).map(({ job: { protocol, nodes }, results }) => {
-    const { idle, crash } = results[0];
-    if (protocol === DOYEN) own.set(nodes, { idle, crash });
-    return [nodes, protocol, ...ratesOf(idle), ...ratesOf(crash)];
-  });
+  const rows = (await measured(pool, cases, violations)).map(
+    ({ job: { protocol, nodes }, results }) => {
+      const { idle, crash } = results[0];
+      if (!idle) return [nodes, protocol, ...Array(6).fill('')];
+      if (protocol === DOYEN) own.set(nodes, { idle, crash });
+      return [nodes, protocol, ...ratesOf(idle), ...ratesOf(crash)];
+    },
+  );
   const columns = ['B/s', 'busiest node', 'messages/s'];
   const head = ['idle', 'crash'].flatMap((phase) => columns.map((name) => `${phase}: ${name}`));
   table(['nodes', 'protocol', ...head], inOrder(rows));
   return own;
 }
 
-function ratesOf({ bytes, bytesMost, messages }) {
+function ratesOf(rates) {
+  if (!rates) return ['', '', ''];
+  const { bytes, bytesMost, messages } = rates;
   return [bytes.toFixed(0), bytesMost.toFixed(0), messages.toFixed(1)];
 }
 
-export async function printHeal(pool, plan) {
+export async function printHeal(pool, plan, violations) {
   console.log('\n### Two halves are parted, and meet again: 1 % loss\n');
   console.log(
     'Seconds from the end of the partition until all rosters are complete and all name one leader:' +
@@ -164,9 +171,9 @@ export async function printHeal(pool, plan) {
     });
   });
   const own = [];
-  const rows = (await measured(pool, cases)).map(({ job, results }) => {
+  const rows = (await measured(pool, cases, violations)).map(({ job, results }) => {
     const { nodes, protocol, partitionMs } = job;
-    const times = results.map(({ healMs }) => healMs);
+    const times = results.filter(isWhole).map(({ healMs }) => healMs);
     if (protocol === DOYEN) own.push(...times);
     return [nodes, protocol, `${partitionMs / 1000} s`, times.length, timesOf(times)[0]];
   });
@@ -174,7 +181,7 @@ export async function printHeal(pool, plan) {
   return own;
 }
 
-export async function printEvictions(pool, plan) {
+export async function printEvictions(pool, plan, violations) {
   const { nodes, hours, ownRuns, baselineRuns } = plan;
   console.log('\n### Evictions of members that were not gone: 5 % loss\n');
   console.log(
@@ -197,22 +204,23 @@ export async function printEvictions(pool, plan) {
         nodeHours: total('nodeHours'),
         wrong: total('hasty') + total('running'),
         wrongSeeds: jobs.filter((_, at) => isWrong(results[at])).map(({ seed }) => seed),
-        violations: results.flatMap(({ violation }, at) => {
-          return violation === null ? [] : [`seed ${jobs[at].seed}: ${violation}`];
-        }),
       };
+      const ended = results.flatMap(({ violation }, at) => {
+        return violation === null ? [] : [`${JSON.stringify(jobs[at])}: ${violation}`];
+      });
+      violations.push(...ended);
+      for (const text of ended.slice(0, 10)) console.log(`Ended by a checker: ${text}\n`);
     }
     const counts = ['stalls', 'shortStalls', 'right', 'hasty', 'running'].map(total);
     rows.push([protocol, total('nodeHours').toFixed(0), ...counts]);
   }
   table(['protocol', 'node-hours', 'stalls', 'below 20 s', 'right', 'hasty', 'running'], rows);
   if (own.wrongSeeds.length > 0) console.log(`\nWrong with seeds ${own.wrongSeeds.join(', ')}.`);
-  for (const violation of own.violations.slice(0, 10)) console.log(`\nEnded early: ${violation}`);
   return own;
 }
 
 /** Cases with the results of their seeds, in the given order; the largest clusters start first. */
-async function measured(pool, cases) {
+async function measured(pool, cases, violations) {
   const largestFirst = [...cases].sort((one, two) => two.job.nodes - one.job.nodes);
   const done = new Map(
     largestFirst.map((one) => {
@@ -220,7 +228,22 @@ async function measured(pool, cases) {
     }),
   );
   await Promise.all(done.values());
-  return Promise.all(cases.map(async (one) => ({ ...one, results: await done.get(one) })));
+  return Promise.all(
+    cases.map(async (one) => {
+      const all = await done.get(one);
+      const ended = all.flatMap(({ violation }, at) => {
+        return violation ? [`${JSON.stringify({ ...one.job, seed: at + 1 })}: ${violation}`] : [];
+      });
+      for (const text of ended) console.log(`Ended by a checker: ${text}\n`);
+      violations.push(...ended);
+      return { ...one, results: all };
+    }),
+  );
+}
+
+/** Whether no checker of the simulator ended the run. */
+function isWhole({ violation }) {
+  return !violation;
 }
 
 /** By the first column, and within it as they came. */

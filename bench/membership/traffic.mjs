@@ -1,4 +1,5 @@
 import { seededRandom } from '../../packages/core/dist/testing/sim-random.js';
+import { DoyenCluster } from './doyen-cluster.mjs';
 import { startCluster } from './protocols.mjs';
 
 const SETTLE_MS = 40_000;
@@ -17,7 +18,12 @@ export async function traffic({ protocol, nodes, seed, forMs }) {
     const { running } = cluster;
     cluster.crash(running[Math.floor(random() * running.length)]);
   }
-  return { idle, crash: await measure(cluster, forMs) };
+  try {
+    return { idle, crash: await measure(cluster, forMs), violation: null };
+  } catch (error) {
+    if (!DoyenCluster.isViolation(error)) throw error;
+    return { idle, crash: null, violation: error.message.split('\n')[0] };
+  }
 }
 
 async function measure(cluster, forMs) {
