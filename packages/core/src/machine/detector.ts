@@ -279,10 +279,12 @@ export class Detector {
     const { instance, incarnation } = entry.record;
     // The suspect first, so that it can refute before others act on it (M6).
     router.postEverywhere(instance, { type: 'suspect', instance, incarnation });
+    election.rosterChanged('suspect');
+    // The other members would only repeat what its watchers tell everybody.
+    if (!this.#kernel.rings.isWatcher(entry)) return;
     for (const { record } of roster.watchers(entry)) {
       router.post(record.instance, { type: 'suspect', instance, incarnation });
     }
-    election.rosterChanged('suspect');
   }
 
   /** Do most of at least three members miss at once? Then it delays, but never vetoes (M10). */

@@ -1,4 +1,4 @@
-import { Candidacy, STAND_BACK_MS } from './candidacy.ts';
+import { Candidacy, Restraint } from './candidacy.ts';
 import {
   bestOf,
   type Claim,
@@ -53,7 +53,7 @@ export class Election {
   /** When to look for the winner next. */
   #evaluateAt = Number.POSITIVE_INFINITY;
   /** Until when this node does not preempt: it has just lost a term by its own pause. */
-  #standBackUntil = Number.NEGATIVE_INFINITY;
+  readonly #restraint = new Restraint();
   #hasLed = false;
   #hasFollowed = false;
   /** A claim of another node has been seen. */
@@ -141,7 +141,7 @@ export class Election {
   resume(): void {
     if (!this.#candidacy.isFrozen) return;
     this.#candidacy.isFrozen = false;
-    this.#standBackUntil = this.#kernel.now + STAND_BACK_MS;
+    this.#restraint.slept(this.#kernel.now);
     this.#updateCandidacy();
   }
 
@@ -152,7 +152,7 @@ export class Election {
       this.#doubtSince = this.#kernel.now;
       return;
     }
-    this.#standBackUntil = this.#kernel.now + STAND_BACK_MS;
+    this.#restraint.slept(this.#kernel.now);
     this.#vacate('stalled', 'vacated');
   }
 
@@ -318,7 +318,7 @@ export class Election {
     const { strategy } = this.#kernel.options;
     const bar = bestOf(strategy, [leader.record, claim.defends]);
     if (bar && strategy.compare(this.#own, bar) >= 0) return;
-    if (now < this.#standBackUntil) return this.#evaluateAtTime(this.#standBackUntil);
+    if (now < this.#restraint.until) return this.#evaluateAtTime(this.#restraint.until);
     this.#claimLead(null, 'preempted');
   }
 
@@ -370,6 +370,7 @@ export class Election {
     const isHandover = this.#transfer?.instance === claim.instance;
     const cause = isHandover ? 'transferred' : this.#collision ? 'merged' : 'preempted';
     const wasNull = this.leader === null;
+    if (this.#leading && !isHandover) this.#restraint.deposed(this.#kernel.now);
     if (this.#leading) this.#endTerm(isHandover ? 'transferred' : 'higher-epoch');
     this.#enter(claim);
     if (claim.instance !== instance) this.#candidacy.forgetResignation();

@@ -7,6 +7,8 @@ import { compareText, type MemberRecord } from './record.ts';
 /** The first exchange on a link: who is there, under which rules, and what each side knows. */
 export class Greeting {
   readonly #kernel: Kernel;
+  #reconciledSince = Number.NEGATIVE_INFINITY;
+  #reconciled = 0;
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
@@ -62,13 +64,23 @@ export class Greeting {
       link.mismatches = 0;
       return;
     }
-    if (now < link.recordsSentAt + options.detection.heartbeatIntervalMs) return;
+    const intervalMs = options.detection.heartbeatIntervalMs;
+    if (now < link.recordsSentAt + intervalMs || !this.#mayReconcile(now, intervalMs)) return;
     link.recordsSentAt = now;
     link.mismatches++;
     const recent = link.mismatches === 1 ? roster.recent() : [];
     for (const records of chunks(recent.length > 0 ? recent : roster.records())) {
       outbox.send(link.peer, { type: 'records', records });
     }
+  }
+
+  /** A few peers an interval: whoever differs differs from many, and passes on what it learns. */
+  #mayReconcile(now: number, intervalMs: number): boolean {
+    if (now >= this.#reconciledSince + intervalMs) {
+      this.#reconciledSince = now;
+      this.#reconciled = 0;
+    }
+    return ++this.#reconciled <= RECONCILED_MAX;
   }
 
   /** Two rules in one cluster would depose each other for ever: the smaller side goes (E12). */
@@ -99,6 +111,9 @@ export class Greeting {
     this.#kernel.outbox.violation(link.peer, rule, detail);
   }
 }
+
+/** Peers that are told records in one interval because their rosters differ. */
+const RECONCILED_MAX = 3;
 
 const REFUSALS = {
   'duplicate-id': 'another living node uses this id',

@@ -20,10 +20,14 @@ export class Rings {
 
   /** Whether this node pings `entry` every interval. */
   watches(entry: Entry): boolean {
+    // Whoever is in doubt is everybody's business: each judges for itself.
+    return entry.suspectedAt !== null || entry.accusers.size > 0 || this.isWatcher(entry);
+  }
+
+  /** Whether the rings make this node one of those who watch `entry`, and who tell all others. */
+  isWatcher(entry: Entry): boolean {
     const { roster, election } = this.#kernel;
     if (roster.size <= ALL_WATCH_MAX) return true;
-    // Whoever is in doubt is everybody's business: each judges for itself.
-    if (entry.suspectedAt !== null || entry.accusers.size > 0) return true;
     const leader = election.claim?.instance ?? null;
     if (roster.version !== this.#version || leader !== this.#leader) {
       this.#version = roster.version;

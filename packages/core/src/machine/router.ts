@@ -83,10 +83,13 @@ export class Router {
     if (direct) return outbox.sendBytes(direct.peer, encode(message), lane);
     if (!target) return;
     const { instance } = target.record;
-    if (!detector.isQuiet(target)) {
-      if (message.hops > 0) this.#pass({ ...message, hops: message.hops - 1 }, from, lane);
+    const isStranger = links.of(instance).length === 0 && target.closedAt === null;
+    // With a dead link and no other way known, trying everybody would only multiply the message.
+    if (message.hops > 0 && (isStranger || this.#learnt(instance, from))) {
+      this.#pass({ ...message, hops: message.hops - 1 }, from, lane);
       return;
     }
+    if (!detector.isQuiet(target)) return;
     // No is an answer, and another than silence: it confirms the asker's suspicion.
     this.post(message.origin, { type: 'quiet', instance, closed: target.closedAt !== null });
   }
@@ -99,15 +102,22 @@ export class Router {
   }
 
   #nextHops(target: string, from: Link | null): Link[] {
-    const { links, roster } = this.#kernel;
-    const via = roster.get(target)?.via;
-    const learnt = via ? links.get(via) : undefined;
-    if (learnt && learnt !== from && learnt.instance !== target && isUsable(learnt))
-      return [learnt];
+    const learnt = this.#learnt(target, from);
+    if (learnt) return [learnt];
+    const { links } = this.#kernel;
     const others = [...links.all()].filter(
       (link) => link !== from && link.instance !== target && isUsable(link),
     );
     return others.length <= HELPERS_ALL ? others : others.slice(0, HELPERS_MAX);
+  }
+
+  /** The neighbour over which a member was last heard, if that still works. */
+  #learnt(target: string, from: Link | null): Link | null {
+    const { links, roster } = this.#kernel;
+    const via = roster.get(target)?.via;
+    const link = via ? links.get(via) : undefined;
+    if (!link || link === from || link.instance === target || !isUsable(link)) return null;
+    return link;
   }
 
   #remember(key: string): void {

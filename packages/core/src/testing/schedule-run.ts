@@ -101,7 +101,7 @@ async function outcome(body: () => Promise<void>): Promise<SimulationError | nul
 
 /** A suspicion window of 20 s, and time to hear of each other again. */
 const AGREEMENT_MS = 30_000;
-/** Who has stepped down may come back for 10 s (E13), and then takes the lead that is its own. */
-const RESIGNED_MS = 11_000;
+/** Who has lost the lead stands back for up to 20 s (E8), and then takes what is its own. */
+const RESIGNED_MS = 21_000;
 /** Longer than everything that could still be on its way. */
 const CALM_MS = 10_000;
