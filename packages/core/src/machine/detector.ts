@@ -36,6 +36,7 @@ export class Detector {
     if (!entry || entry === roster.self) return;
     entry.heardAt = now;
     entry.closedAt = null;
+    entry.overdueAt = null;
     if (entry.accusers.size > 0) entry.accusers.clear();
     if (entry.suspectedAt === null) return;
     entry.suspectedAt = null;
@@ -105,6 +106,23 @@ export class Detector {
     const direct = links.of(entry.record.instance);
     const missed = direct.every((link) => link.watch.misses >= MISSES_MAX);
     return direct.length > 0 && missed && now - entry.heardAt >= QUIET_MS;
+  }
+
+  /** When what came during the last gap in the inputs has been handled. */
+  get drainedAt(): number {
+    return this.#kernel.stall.gapAt + DRAIN_MS;
+  }
+
+  /**
+   * Whether a verdict that is due may be given. After a gap that was no stall, as on a grid of
+   * timers, a life sign may still be in the queue; a verdict that was due before the last one is not
+   * put off again (M9).
+   */
+  mayJudge(entry: Entry): boolean {
+    const { now, stall } = this.#kernel;
+    if (now >= this.drainedAt) return true;
+    entry.overdueAt ??= stall.gapAt;
+    return entry.overdueAt < stall.gapAt;
   }
 
   /** When a suspected leader's lead is to be given up, by those who confirm (M5). */
@@ -227,10 +245,12 @@ export class Detector {
     if (entry.suspectedAt === null) {
       if (!this.#isSilent(entry)) return due;
       if (now < entry.heardAt + QUIET_MS) return Math.min(due, entry.heardAt + QUIET_MS);
+      if (!this.mayJudge(entry)) return Math.min(due, this.drainedAt);
       this.#suspect(entry, now);
     }
     const endsAt = (entry.suspectedAt ?? now) + this.#kernel.options.detection.suspicionMs;
     if (now < endsAt) return Math.min(due, endsAt);
+    if (!this.mayJudge(entry)) return Math.min(due, this.drainedAt);
     this.#kernel.roster.remove(entry, 'evicted');
     this.#lookAround();
     return now;
@@ -337,6 +357,8 @@ const SOLO_LAPSE_MS = 5000;
 const CLOSED_PROOF_MS = 1000;
 /** Pings to the dead: a partition heals within this and a round trip; cheap enough for ever. */
 const DEAD_PING_INTERVAL_MS = 2000;
+/** Queued messages are handed over within a few turns of the event loop. */
+const DRAIN_MS = 250;
 /** Fewer tell nothing about whose fault a silence is (M10). */
 const ISOLATION_MEMBERS_MIN = 3;
 /** A link that others watch is still tried, so that one that has died is not relied on for long. */

@@ -259,6 +259,7 @@ export class Election {
     if (this.#kernel.detector.isAmnesty) return Number.POSITIVE_INFINITY;
     const at = this.#kernel.detector.lapseAt(leader);
     if (now < at) return at;
+    if (!this.#kernel.detector.mayJudge(leader)) return this.#kernel.detector.drainedAt;
     this.#lapsed = true;
     this.#publish('silent');
     this.#evaluateIn(BATCH_MS);

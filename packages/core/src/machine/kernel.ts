@@ -9,11 +9,13 @@ import type { Outbox } from './outbox.ts';
 import type { Rings } from './rings.ts';
 import type { Roster } from './roster.ts';
 import type { Router } from './router.ts';
+import type { Stall } from './stall.ts';
 
 /** The parts of one machine, as they see each other. `now` is the time of the current input. */
 export interface Kernel {
   readonly options: MachineOptions;
   readonly health: Health;
+  readonly stall: Stall;
   readonly outbox: Outbox;
   readonly links: Links;
   readonly roster: Roster;

@@ -39,7 +39,6 @@ interface Confirmation {
  */
 export class Machine {
   readonly #kernel: Kernel;
-  readonly #stall: Stall;
   readonly #startedAt: number;
   #state: NodeState = 'joining';
   #dueAt: number;
@@ -55,6 +54,7 @@ export class Machine {
     const kernel = {
       options,
       health,
+      stall: new Stall(options.detection.heartbeatIntervalMs, options.now),
       outbox: new Outbox(),
       links: new Links(health),
       now: options.now,
@@ -76,7 +76,6 @@ export class Machine {
     kernel.greeting = new Greeting(kernel);
     kernel.roster = new Roster(kernel);
     this.#kernel = kernel;
-    this.#stall = new Stall(options.detection.heartbeatIntervalMs, options.now);
     this.#startedAt = options.now;
     this.#dueAt = options.now;
   }
@@ -148,8 +147,8 @@ export class Machine {
 
   advance(now: number): void {
     const lateMs = now - this.#dueAt;
-    this.#stall.timer(now, lateMs);
-    this.#kernel.health.timer(lateMs, this.#stall.gridMs, now);
+    this.#kernel.stall.timer(now, lateMs);
+    this.#kernel.health.timer(lateMs, this.#kernel.stall.gridMs, now);
     this.#input(now, () => undefined);
   }
 
@@ -266,7 +265,7 @@ export class Machine {
 
   /** Whether this node leads and may say so at `now`: false after a stall, before any event. */
   leads(now: number): boolean {
-    return this.#kernel.election.isLeading && !this.#isOver && !this.#stall.isOverdue(now);
+    return this.#kernel.election.isLeading && !this.#isOver && !this.#kernel.stall.isOverdue(now);
   }
 
   /** Until when leadership is probable, were nothing more heard; 0 when not leading. */
@@ -292,7 +291,7 @@ export class Machine {
   #begin(now: number): boolean {
     if (this.#isOver) return false;
     this.#kernel.now = now;
-    const gapMs = this.#stall.input(now);
+    const gapMs = this.#kernel.stall.input(now);
     if (gapMs > 0) this.#stalled(gapMs);
     return !this.#isOver;
   }

@@ -26,6 +26,8 @@ export interface Entry {
   /** Link over which it was last heard through a relay. */
   via: string | null;
   suspectedAt: number | null;
+  /** At the end of which gap in the inputs a verdict was due, but put off; `null` when none is. */
+  overdueAt: number | null;
   /** Who else hears nothing of it, and whether they saw its link close cleanly. */
   readonly accusers: Map<string, { readonly closed: boolean }>;
   /** When its last link closed cleanly, until it is heard again. */
@@ -384,6 +386,7 @@ export class Roster {
       probe: new Watch(now, this.#kernel.health),
       via: null,
       suspectedAt: null,
+      overdueAt: null,
       accusers: new Map(),
       closedAt: null,
       witness: null,

@@ -5,7 +5,10 @@
 export class Stall {
   readonly #limitMs: number;
   #lastInputAt: number;
-  #lastTimerAt: number;
+  /** The longest gap since the last timer. */
+  #widestMs = 0;
+  /** When the last gap ended that would be a stall but for the grid: what came in it is queued. */
+  gapAt = Number.NEGATIVE_INFINITY;
   /** Between the last timers; 0 for one that came in time. */
   #spacingsMs: number[] = [];
   /** The spacing that the last timers all kept to: one late timer alone is no grid. */
@@ -14,7 +17,6 @@ export class Stall {
   constructor(heartbeatIntervalMs: number, now: number) {
     this.#limitMs = Math.max(2 * heartbeatIntervalMs, LIMIT_MIN_MS);
     this.#lastInputAt = now;
-    this.#lastTimerAt = now;
   }
 
   /** Whether a read at `now` comes after a gap that no input has told of yet. */
@@ -36,15 +38,21 @@ export class Stall {
   input(now: number): number {
     const gap = now - this.#lastInputAt;
     const stalled = gap > this.limitMs;
+    this.#widestMs = Math.max(this.#widestMs, gap);
+    if (gap > this.#limitMs) this.gapAt = now;
     this.#lastInputAt = now;
     return stalled ? gap : 0;
   }
 
-  /** Notes when a timer came, `lateMs` after it was due: hidden tabs get theirs on a coarse grid. */
+  /**
+   * Notes a timer, before its input, `lateMs` after it was due: hidden tabs get theirs on a coarse
+   * grid. What counts is how long nothing at all came between two timers: messages of others come
+   * on no grid, and without them for so long it is a stall again.
+   */
   timer(now: number, lateMs: number): void {
-    const spacing = now - this.#lastTimerAt;
-    this.#lastTimerAt = now;
-    this.#spacingsMs.push(lateMs > LATE_MS ? spacing : 0);
+    const widestMs = Math.max(this.#widestMs, now - this.#lastInputAt);
+    this.#widestMs = 0;
+    this.#spacingsMs.push(lateMs > LATE_MS ? widestMs : 0);
     if (this.#spacingsMs.length > GRID_SAMPLES) this.#spacingsMs.shift();
     const isGrid = this.#spacingsMs.length === GRID_SAMPLES;
     this.#gridMs = isGrid ? Math.min(...this.#spacingsMs) : 0;

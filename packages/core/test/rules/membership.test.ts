@@ -346,3 +346,47 @@ describe('hidden tabs', () => {
     },
   );
 });
+
+describe('stalls on a grid', () => {
+  it('M9: a tab on one timer a minute that stalls evicts nobody who has spoken meanwhile', async () => {
+    const sim = await settled({ nodes: 5 });
+    sim.throttle('n5', 60_000);
+    await sim.run(400_000);
+    sim.pause('n2');
+    await sim.run(15_000);
+    sim.pause('n5');
+    sim.resume('n2');
+    const at = sim.now;
+    await sim.run(40_000);
+    sim.resume('n5');
+    await sim.run(200_000);
+    // The others may evict n5, which was silent for longer than the window.
+    expect(eventsOf(sim, 'n5', 'memberleave', at)).toEqual([]);
+    const left = sim.ids.flatMap((id) => eventsOf(sim, id, 'memberleave', at));
+    expect(left.filter(({ member }) => member !== 'n5')).toEqual([]);
+  });
+
+  it('E8, M9: a leader on one timer a minute does not say that it leads after a stall', async () => {
+    const sim = await settled({ nodes: 4 });
+    sim.throttle('n1', 60_000);
+    await sim.run(400_000);
+    expect(sim.node('n1').leadership.isSelf).toBe(true);
+    sim.pause('n1');
+    await sim.run(3000);
+    expect(sim.node('n1').leadership.isSelf).toBe(false);
+  });
+
+  it('M9: tabs that are all on one timer a minute keep their leader and each other', async () => {
+    const sim = await settled({ nodes: 4 });
+    const at = sim.now;
+    for (const id of sim.ids) sim.throttle(id, 60_000);
+    await sim.run(1_800_000);
+    for (const id of sim.ids) expect(eventsOf(sim, id, 'memberleave', at)).toEqual([]);
+    // The first minutes are gaps like any other; once the grid is known, nothing moves any more.
+    const late = sim.now;
+    await sim.run(1_800_000);
+    for (const id of sim.ids) expect(eventsOf(sim, id, 'change', late)).toEqual([]);
+    sim.crash('n1');
+    await sim.runUntil(() => follows(sim, 'n2'), { withinMs: 600_000 });
+  });
+});
