@@ -1,4 +1,5 @@
 import type { Channels } from './channels.ts';
+import type { Departure } from './departure.ts';
 import type { Detector } from './detector.ts';
 import type { Election } from './election.ts';
 import type { Greeting } from './greeting.ts';
@@ -25,6 +26,8 @@ export interface Kernel {
   readonly election: Election;
   readonly greeting: Greeting;
   readonly channels: Channels;
+  /** This node's leave, once it is announced. */
+  departure: Departure | null;
   now: number;
   /** Something is due at `at`, perhaps earlier than all that was due before. */
   wake(at: number): void;

@@ -1,16 +1,17 @@
 import { Channels } from './channels.ts';
 import type { Tiebreak } from './claim.ts';
-import { CodecError, decode } from './codec.ts';
+import { Confirmations } from './confirmations.ts';
+import { Departure } from './departure.ts';
 import { Detector } from './detector.ts';
 import type { Effect, FailureCode, NodeState } from './effect.ts';
 import { Election } from './election.ts';
 import { Greeting } from './greeting.ts';
 import { Health } from './health.ts';
+import { Inbox } from './inbox.ts';
 import type { Hint, Lifecycle, LinkDownReason } from './input.ts';
 import type { Kernel } from './kernel.ts';
 import { type Link, Links } from './links.ts';
 import type { Member } from './member.ts';
-import type { LeaveMessage, Message, PingMessage, RelayMessage } from './message.ts';
 import type { MachineOptions } from './options.ts';
 import { Outbox } from './outbox.ts';
 import { Rings } from './rings.ts';
@@ -20,17 +21,6 @@ import { Stall } from './stall.ts';
 
 export type { Tiebreak } from './claim.ts';
 export type { Detection, MachineOptions } from './options.ts';
-
-interface Leaving {
-  readonly until: number;
-  readonly waiting: Set<string>;
-  toldAt: number;
-}
-
-interface Confirmation {
-  readonly ticket: number;
-  readonly since: number;
-}
 
 /**
  * One node's membership and election, without clock, timers, randomness or I/O of its own. Each
@@ -46,8 +36,8 @@ export class Machine {
   #isWoken = true;
   #discoveryPending: number | null = null;
   #isReady = false;
-  #leaving: Leaving | null = null;
-  #confirmations: Confirmation[] = [];
+  readonly #inbox: Inbox;
+  readonly #confirmations: Confirmations;
 
   constructor(options: MachineOptions) {
     const health = new Health();
@@ -57,6 +47,7 @@ export class Machine {
       stall: new Stall(options.detection.heartbeatIntervalMs, options.now),
       outbox: new Outbox(),
       links: new Links(health),
+      departure: null,
       now: options.now,
       wake: (at: number) => {
         this.#dueAt = Math.min(this.#dueAt, at);
@@ -76,6 +67,8 @@ export class Machine {
     kernel.greeting = new Greeting(kernel);
     kernel.roster = new Roster(kernel);
     this.#kernel = kernel;
+    this.#inbox = new Inbox(kernel);
+    this.#confirmations = new Confirmations(kernel);
     this.#startedAt = options.now;
     this.#dueAt = options.now;
   }
@@ -107,7 +100,7 @@ export class Machine {
   receive(peer: string, bytes: Uint8Array, now: number): void {
     if (!this.#begin(now)) return;
     const link = this.#kernel.links.get(peer);
-    if (link && !link.refused) this.#receiveBytes(bytes, link);
+    if (link && !link.refused) this.#inbox.receive(bytes, link);
     this.#end(now);
   }
 
@@ -157,12 +150,9 @@ export class Machine {
   /** Announces the leave; `leavedone` follows when all have acknowledged it, or after 1 s (M7). */
   leave(now: number): void {
     this.#input(now, () => {
-      if (this.#leaving) return;
-      const { roster, election } = this.#kernel;
-      const waiting = new Set([...roster.others()].map((entry) => entry.record.instance));
-      this.#leaving = { until: now + LEAVE_MS, waiting, toldAt: now };
-      election.leave();
-      this.#tellLeave();
+      if (this.#kernel.departure) return;
+      this.#kernel.election.leave();
+      this.#kernel.departure = new Departure(this.#kernel);
       this.#kernel.wake(now);
     });
   }
@@ -220,11 +210,7 @@ export class Machine {
   /** Starts a fresh round to all members; ends in one `confirmed` event with the same ticket. */
   confirm(ticket: number, now: number): void {
     this.#input(now, () => {
-      if (this.#confirmations.length >= CONFIRMATIONS_OPEN_MAX) {
-        return this.#kernel.outbox.emit({ type: 'confirmed', ticket, ok: false });
-      }
-      this.#confirmations.push({ ticket, since: now });
-      this.#kernel.detector.hurry();
+      this.#confirmations.start(ticket);
       this.#kernel.wake(now);
     });
   }
@@ -312,8 +298,8 @@ export class Machine {
         roster.pollContests(now),
         this.#pollSettled(now),
         election.poll(now),
-        this.#pollConfirmations(now),
-        this.#pollLeave(now),
+        this.#confirmations.poll(now, this.leads(now)),
+        this.#pollDeparture(now),
       ];
       if (this.#isOver) return;
       // `wake` may have lowered it meanwhile.
@@ -330,111 +316,6 @@ export class Machine {
     // Others may hold this node dead by now: it comes back as a new incarnation (M9).
     if (gapMs > options.detection.suspicionMs) roster.changeSelf({});
     this.#kernel.wake(this.#kernel.now);
-  }
-
-  #receiveBytes(bytes: Uint8Array, link: Link): void {
-    let message: Message;
-    try {
-      message = decode(bytes);
-    } catch (error) {
-      if (!(error instanceof CodecError)) throw error;
-      return this.#kernel.outbox.violation(link.peer, 'M11', `malformed message: ${error.message}`);
-    }
-    if (message.type === 'hello') return this.#kernel.greeting.receive(message, link);
-    if (message.type === 'refuse') return this.#kernel.greeting.refused(message, link);
-    // Anything else before the hello came out of order; the hello is on its way again.
-    if (link.instance === null) return;
-    link.known = true;
-    if (message.type === 'relay') return this.#relayed(message, link);
-    this.#receive(message, link.instance, link, null);
-  }
-
-  #relayed(relay: RelayMessage, link: Link): void {
-    if (link.instance) this.#kernel.detector.heard(link.instance);
-    const own = this.#kernel.router.receive(relay, link);
-    if (!own) return;
-    let message: Message;
-    try {
-      message = decode(own.payload);
-    } catch (error) {
-      if (!(error instanceof CodecError)) throw error;
-      return this.#kernel.outbox.violation(link.peer, 'M11', `malformed message: ${error.message}`);
-    }
-    this.#receive(message, own.origin, link, own);
-  }
-
-  /** One message of the instance `from`, over `link` directly or relayed. */
-  #receive(message: Message, from: string, link: Link, relay: RelayMessage | null): void {
-    const { roster, detector, election, channels } = this.#kernel;
-    if (this.#isBuried(from, link)) return;
-    detector.heard(from);
-    switch (message.type) {
-      case 'ping':
-      case 'pong':
-        return this.#receivePing(message, from, link, relay !== null);
-      case 'records':
-        for (const record of message.records) roster.merge(record, link);
-        return;
-      case 'claim':
-        return election.receive(message, from, link);
-      case 'suspect':
-        return this.#receiveSuspect(message.instance, message.incarnation, from);
-      case 'quiet':
-        return detector.accuse(message.instance, from, message.closed);
-      case 'leave':
-        return this.#receiveLeave(message, from, link);
-      case 'leave-ack':
-        this.#leaving?.waiting.delete(from);
-        return this.#kernel.wake(this.#kernel.now);
-      case 'transfer':
-        return election.receiveTransfer(message, from);
-      case 'channel':
-        return channels.receive(message, from, link);
-      default:
-        this.#kernel.outbox.violation(link.peer, 'M11', `"${message.type}" inside a relay`);
-    }
-  }
-
-  /** The dead are told that they are, so that they can come back; the left stay silent (M7, M8). */
-  #isBuried(from: string, link: Link): boolean {
-    const record = this.#kernel.roster.tombstone(from);
-    if (!record) return false;
-    if (record.status !== 'dead') return true;
-    const { now, options, outbox } = this.#kernel;
-    if (now >= link.recordsSentAt + options.detection.heartbeatIntervalMs) {
-      link.recordsSentAt = now;
-      outbox.send(link.peer, { type: 'records', records: [record] });
-    }
-    return false;
-  }
-
-  #receivePing(message: PingMessage, from: string, link: Link, isRelayed: boolean): void {
-    const { detector, election, greeting, outbox, router } = this.#kernel;
-    if (message.type === 'pong') detector.answered(message.sequence, from, isRelayed ? null : link);
-    else if (isRelayed) router.relay(from, detector.pong(message.sequence));
-    else outbox.send(link.peer, detector.pong(message.sequence));
-    election.hear(message.summary, from, link);
-    if (!isRelayed) greeting.reconcile(message.summary.digest, link);
-  }
-
-  /** An accusation of this node is refuted; of another, remembered as a confirmation (M6). */
-  #receiveSuspect(instance: string, incarnation: number, from: string): void {
-    const { roster, detector, router, options } = this.#kernel;
-    if (instance !== options.instance) return detector.accuse(instance, from, false);
-    if (incarnation >= roster.self.record.incarnation) {
-      this.#kernel.health.fault(1, this.#kernel.now);
-      return roster.changeSelf({});
-    }
-    router.post(from, { type: 'records', records: [roster.self.record] });
-  }
-
-  #receiveLeave({ record }: LeaveMessage, from: string, link: Link): void {
-    const { roster, router, outbox } = this.#kernel;
-    if (record.instance !== from || record.status !== 'left') {
-      return outbox.violation(link.peer, 'M7', `leave of ${record.instance} told by ${from}`);
-    }
-    router.post(from, { type: 'leave-ack' });
-    roster.merge(record, link);
   }
 
   #hint(link: Link, instance: string, kind: Hint): void {
@@ -474,40 +355,13 @@ export class Machine {
     election.settle();
   }
 
-  #pollConfirmations(now: number): number {
-    let due = Number.POSITIVE_INFINITY;
-    this.#confirmations = this.#confirmations.filter(({ ticket, since }) => {
-      const { answered, asked, over } = this.#kernel.detector.round(since);
-      due = Math.min(due, since + CONFIRM_MS);
-      if (!over && now < since + CONFIRM_MS) return true;
-      const ok = this.leads(now) && (answered > 0 || asked === 0);
-      this.#kernel.outbox.emit({ type: 'confirmed', ticket, ok });
-      return false;
-    });
-    return this.#confirmations.length === 0 ? Number.POSITIVE_INFINITY : due;
-  }
-
-  #pollLeave(now: number): number {
-    const leaving = this.#leaving;
-    if (!leaving) return Number.POSITIVE_INFINITY;
-    for (const instance of leaving.waiting) {
-      if (!this.#kernel.roster.get(instance)) leaving.waiting.delete(instance);
-    }
-    if (leaving.waiting.size === 0 || now >= leaving.until) {
-      this.#enter('left');
-      this.#kernel.outbox.emit({ type: 'leavedone' });
-      return Number.POSITIVE_INFINITY;
-    }
-    if (now >= leaving.toldAt + LEAVE_AGAIN_MS) {
-      leaving.toldAt = now;
-      this.#tellLeave();
-    }
-    return Math.min(leaving.until, leaving.toldAt + LEAVE_AGAIN_MS);
-  }
-
-  #tellLeave(): void {
-    const { roster, router } = this.#kernel;
-    router.broadcast({ type: 'leave', record: { ...roster.self.record, status: 'left' } });
+  #pollDeparture(now: number): number {
+    const { departure, outbox } = this.#kernel;
+    if (!departure) return Number.POSITIVE_INFINITY;
+    if (!departure.isOver(now)) return departure.poll(now);
+    this.#enter('left');
+    outbox.emit({ type: 'leavedone' });
+    return Number.POSITIVE_INFINITY;
   }
 
   #fail(code: FailureCode, message: string): void {
@@ -533,11 +387,5 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** Above it no browser keeps its connections (Chromium stops at 500). */
 const LINKS_MAX = 512;
-/** A leave that nobody acknowledges ends all the same (M7). */
-const LEAVE_MS = 1000;
-const LEAVE_AGAIN_MS = 250;
-/** Two lost bursts: after it a round has failed. */
-const CONFIRM_MS = 3000;
-const CONFIRMATIONS_OPEN_MAX = 64;
 /** What one input may set off; more waits for the next turn of the event loop. */
 const POLL_TURNS_MAX = 8;

@@ -1,0 +1,42 @@
+import type { Kernel } from './kernel.ts';
+
+interface Confirmation {
+  readonly ticket: number;
+  readonly since: number;
+}
+
+/** Rounds that the application asked for: does anybody of the living still answer this leader (Q7)? */
+export class Confirmations {
+  readonly #kernel: Kernel;
+  #open: Confirmation[] = [];
+
+  constructor(kernel: Kernel) {
+    this.#kernel = kernel;
+  }
+
+  start(ticket: number): void {
+    const { outbox, detector, now } = this.#kernel;
+    if (this.#open.length >= CONFIRMATIONS_OPEN_MAX) {
+      return outbox.emit({ type: 'confirmed', ticket, ok: false });
+    }
+    this.#open.push({ ticket, since: now });
+    detector.hurry();
+  }
+
+  /** Ends the rounds that are over, for a node that `leads` or not; gives the time of the next. */
+  poll(now: number, leads: boolean): number {
+    if (this.#open.length === 0) return Number.POSITIVE_INFINITY;
+    const { detector, outbox } = this.#kernel;
+    this.#open = this.#open.filter(({ ticket, since }) => {
+      const { answered, asked, over } = detector.round(since);
+      if (!over && now < since + CONFIRM_MS) return true;
+      outbox.emit({ type: 'confirmed', ticket, ok: leads && (answered > 0 || asked === 0) });
+      return false;
+    });
+    return Math.min(...this.#open.map(({ since }) => since + CONFIRM_MS));
+  }
+}
+
+/** Two lost bursts: after it a round has failed. */
+const CONFIRM_MS = 3000;
+const CONFIRMATIONS_OPEN_MAX = 64;
