@@ -1,6 +1,9 @@
 // Runs a cluster with random faults in virtual time, and prints what happened:
 //   npm run sim -- --seed 7 [--nodes 5] [--seconds 120] [--without crash]… [--messages]
+// `--shrink [--out FILE]` narrows a failing seed down, and writes what is left as a scenario, by
+// default among the scenarios that the tests replay.
 import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 
 const { values } = parseArgs({
@@ -10,25 +13,40 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '120' },
     without: { type: 'string', multiple: true, default: [] },
     messages: { type: 'boolean', default: false },
+    shrink: { type: 'boolean', default: false },
+    out: { type: 'string' },
   },
 });
 
 // Its output would stand in the middle of the trace.
 execFileSync('npx', ['tsc', '-b', 'packages/core'], { stdio: ['ignore', 'inherit', 'inherit'] });
-const { runSchedule } = await import('../packages/core/dist/testing/schedule-run.js');
+const { runSchedule, scenarioOf, shrinkSchedule } = await import(
+  '../packages/core/dist/testing/schedule-run.js'
+);
 
-const run = await runSchedule({
+const options = {
   seed: number('seed', 0),
   nodes: number('nodes', 1),
   forMs: number('seconds', 0) * 1000,
   without: values.without,
   trace: values.messages ? 'messages' : 'events',
-});
+};
+const whole = await runSchedule(options);
+const isShrunk = values.shrink && whole.error !== null;
+const run = isShrunk ? await shrinkSchedule(options, whole) : whole;
 process.stdout.write(run.trace);
 process.stdout.write(`\n${run.views.join('\n')}\n\n${run.summary}\n`);
+if (isShrunk) write(run);
 if (run.error !== null) {
   process.stderr.write(`\n${run.error.message}\n`);
   process.exitCode = 1;
+}
+
+function write(shrunk) {
+  const { seed, nodes } = options;
+  const file = values.out ?? `packages/core/scenarios/found-${nodes}-${seed}.txt`;
+  writeFileSync(file, scenarioOf(shrunk));
+  process.stdout.write(`\n${shrunk.script.join('\n')}\n\nwritten to ${file}\n`);
 }
 
 /** A whole number given on the command line. */

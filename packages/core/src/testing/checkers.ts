@@ -1,4 +1,4 @@
-import type { LeaveReason } from '../machine/effect.ts';
+import type { ChangeReason, LeaveReason } from '../machine/effect.ts';
 import type { FenceEntry } from './sim-fence.ts';
 
 /** A member as the checkers know it. */
@@ -14,6 +14,9 @@ export type Observation =
       readonly node: Identity;
       readonly leader: Identity | null;
       readonly epoch: number;
+      readonly previous: Identity | null;
+      readonly reason: ChangeReason;
+      readonly local: number;
     }
   | { readonly type: 'memberjoin'; readonly node: Identity; readonly member: Identity }
   | {
@@ -37,6 +40,19 @@ export type Observation =
       readonly isSelf: boolean;
       readonly epoch: number;
       readonly leader: Identity | null;
+      /** It has left, or failed. */
+      readonly isOver: boolean;
+      readonly memberCount: number;
+    }
+  /** An application has said whether its node may lead. */
+  | { readonly type: 'candidacy'; readonly node: Identity; readonly isCandidate: boolean }
+  /** A `change` is told to an application whose latest term was that of `epoch`. */
+  | {
+      readonly type: 'term';
+      readonly node: Identity;
+      readonly epoch: number;
+      readonly isAborted: boolean;
+      readonly told: { readonly leader: Identity | null; readonly epoch: number };
     }
   /** A node runs again after it stood still for `stalledMs` of its own time. */
   | {
@@ -67,21 +83,24 @@ export interface CheckerOptions {
 
 /** All checkers in one, which gives the first complaint. */
 export function allCheckers(options: CheckerOptions): Checker {
-  const [epochs, evictions] = [epochChecker(), evictionChecker(options.suspicionMs)];
+  const [epochs, evictions] = [epochChecker(), evictionChecker(options)];
   const departures = [departureChecker(), duplicateChecker()];
   const stalls = stallChecker(options.leaderSuspicionMinMs);
   const roster = rosterChecker();
+  const [rivals, self, size] = [rivalChecker(), selfChecker(), sizeChecker()];
   // Most of what happens is messages: each checker sees only what it looks at.
   const checkers: Record<Observation['type'], readonly Checker[]> = {
-    change: [epochs, changeChecker(), authorChecker(options.exclusiveEpochs)],
-    memberjoin: [roster],
+    change: [epochs, self, evictions, changeChecker(), authorChecker(options.exclusiveEpochs)],
+    memberjoin: [roster, size],
     memberleave: [roster, evictions, ...departures],
-    heard: [evictions],
-    read: [epochs, selfChecker()],
+    heard: [evictions, rivals],
+    read: [epochs, self, rivals, size],
+    candidacy: [self],
+    term: [termChecker()],
     stalled: [stalls],
     frozen: [stalls],
-    started: departures,
-    ended: departures,
+    started: [size, ...departures],
+    ended: [rivals, ...departures],
     failed: departures,
     fence: [fenceChecker()],
     queue: [boundChecker()],
@@ -144,12 +163,87 @@ export function authorChecker(exclusive: boolean): Checker {
   };
 }
 
-/** E5: who says that it leads also names itself as the leader. */
+/**
+ * E5, E8, E13: who says that it leads also names itself as the leader, may lead, has not ended, and
+ * has not told before that it lost the lead of this epoch.
+ */
 export function selfChecker(): Checker {
+  const unwilling = new Set<string>();
+  const lost = new Map<string, number>();
   return (observed) => {
+    if (observed.type === 'candidacy') {
+      if (observed.isCandidate) unwilling.delete(observed.node.instance);
+      else unwilling.add(observed.node.instance);
+    }
+    if (observed.type === 'change' && observed.leader?.instance !== observed.node.instance) {
+      lost.set(observed.node.instance, observed.epoch);
+    }
     if (observed.type !== 'read' || !observed.isSelf) return null;
-    if (observed.leader?.instance === observed.node.instance) return null;
-    return `E5: ${observed.node.id} says that it leads, but names ${observed.leader?.id ?? 'nobody'}`;
+    const { node, leader, epoch, isOver } = observed;
+    if (leader?.instance !== node.instance) {
+      return `E5: ${node.id} says that it leads, but names ${leader?.id ?? 'nobody'}`;
+    }
+    if (isOver) return `E8: ${node.id} says that it leads after its end`;
+    if (unwilling.has(node.instance)) return `E13: ${node.id} leads without being a candidate`;
+    if (epoch > (lost.get(node.instance) ?? 0)) return null;
+    return `E8: ${node.id} resumes its lost term of epoch ${epoch}`;
+  };
+}
+
+/**
+ * E6: two that say they lead in one epoch, and hear each other, come to a decision. They may both
+ * say so as long as nothing passes between them (E3), so what counts is not time but messages: every
+ * ping tells of the claim, and after thirty in each direction, some of which are lost or of other
+ * kinds, each has been told of the other many times over.
+ */
+export function rivalChecker(): Checker {
+  const leading = new Map<string, number>();
+  const heard = new Map<string, number>();
+  return (observed) => {
+    if (observed.type === 'ended') leading.delete(observed.node.instance);
+    if (observed.type === 'read') {
+      const { node, isSelf, epoch } = observed;
+      if (isSelf) leading.set(node.instance, epoch);
+      else leading.delete(node.instance);
+    }
+    if (observed.type !== 'heard' || leading.size < 2) return null;
+    const { node, from } = observed;
+    const epoch = leading.get(node.instance);
+    if (epoch === undefined || epoch !== leading.get(from.instance)) return null;
+    const [to, back] = [
+      `${epoch} ${from.instance} ${node.instance}`,
+      `${epoch} ${node.instance} ${from.instance}`,
+    ];
+    const count = (heard.get(to) ?? 0) + 1;
+    heard.set(to, count);
+    if (Math.min(count, heard.get(back) ?? 0) <= UNDECIDED_MESSAGES) return null;
+    return `E6: ${node.id} and ${from.id} hear each other, and both lead in epoch ${epoch}`;
+  };
+}
+
+/** Q7: the signal of a term has aborted before a change is told that ends it. */
+export function termChecker(): Checker {
+  return (observed) => {
+    if (observed.type !== 'term' || observed.isAborted) return null;
+    const { node, epoch, told } = observed;
+    if (told.leader?.instance === node.instance && told.epoch === epoch) return null;
+    return `Q7: ${node.id} is told of epoch ${told.epoch} before the signal of its term ${epoch} aborts`;
+  };
+}
+
+/** M11: a roster has no more members than there were ids, and none that never started. */
+export function sizeChecker(): Checker {
+  const [ids, instances] = [new Set<string>(), new Set<string>()];
+  return (observed) => {
+    if (observed.type === 'started') {
+      ids.add(observed.node.id);
+      instances.add(observed.node.instance);
+    }
+    if (observed.type === 'memberjoin' && !instances.has(observed.member.instance)) {
+      return `M11: ${observed.node.id} knows a ${observed.member.id} that never started`;
+    }
+    if (observed.type !== 'read' || observed.memberCount <= ids.size) return null;
+    return `M11: ${observed.node.id} knows ${observed.memberCount} members of ${ids.size} ids`;
   };
 }
 
@@ -194,25 +288,35 @@ export function rosterChecker(): Checker {
 }
 
 /**
- * M5: nobody is evicted by a node that heard from it within the suspicion window. Silence is
- * counted in the evicting node's own time, from the last message that reached it.
+ * M5: nobody is evicted by a node that heard from it within the suspicion window, and no leader is
+ * given up for its silence sooner than the shortest suspicion of a quiet one. Silence is counted in
+ * the judging node's own time, from the last message that reached it.
  */
-export function evictionChecker(suspicionMs: number): Checker {
+export function evictionChecker(
+  options: Pick<CheckerOptions, 'suspicionMs' | 'leaderSuspicionMinMs'>,
+): Checker {
+  const { suspicionMs, leaderSuspicionMinMs } = options;
   const heard = new Map<string, Map<string, number>>();
+  const judge = (what: string, of: Identity, by: Identity, local: number, minMs: number) => {
+    const silence = local - (heard.get(by.instance)?.get(of.instance) ?? -Infinity);
+    // Half a millisecond for the arithmetic of clock rates.
+    if (silence >= minMs - 0.5) return null;
+    return `M5: ${by.id} ${what} ${of.id} after ${Math.round(silence)} ms of silence`;
+  };
   return (observed) => {
     if (observed.type === 'heard') {
       const { node, from, local } = observed;
       const known = heard.get(node.instance);
       if (known !== undefined) known.set(from.instance, local);
       else heard.set(node.instance, new Map([[from.instance, local]]));
-      return null;
+    } else if (observed.type === 'memberleave' && observed.reason === 'evicted') {
+      const { node, member, local } = observed;
+      return judge('evicts', member, node, local, suspicionMs);
+    } else if (observed.type === 'change' && observed.reason === 'silent' && observed.previous) {
+      const { node, previous, local } = observed;
+      return judge('gives up', previous, node, local, QUIET_MS + leaderSuspicionMinMs);
     }
-    if (observed.type !== 'memberleave' || observed.reason !== 'evicted') return null;
-    const { node, member, local } = observed;
-    const silence = local - (heard.get(node.instance)?.get(member.instance) ?? -Infinity);
-    // Half a millisecond for the arithmetic of clock rates.
-    if (silence >= suspicionMs - 0.5) return null;
-    return `M5: ${node.id} evicts ${member.id} after ${Math.round(silence)} ms of silence`;
+    return null;
   };
 }
 
@@ -275,3 +379,8 @@ export function boundChecker(): Checker {
     return `M11: ${observed.what} holds ${observed.count}, more than ${observed.max}`;
   };
 }
+
+/** Pings and pongs of a quarter of a minute. */
+const UNDECIDED_MESSAGES = 30;
+/** Without a byte for so long a member can be suspected. */
+const QUIET_MS = 1_500;

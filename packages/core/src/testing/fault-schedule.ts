@@ -1,9 +1,10 @@
-import { type Random, seededRandom } from './sim-random.ts';
+import { between, type Random, seededRandom } from './sim-random.ts';
 
 /** Options of {@link faultSchedule}. */
 export interface FaultScheduleOptions {
   readonly seed: number;
-  readonly ids: readonly string[];
+  /** How many nodes there are in the beginning. */
+  readonly nodes: number;
   /** How long faults go on, in virtual milliseconds. */
   readonly forMs: number;
   /** Average time between two faults. @defaultValue 2500: several fall into one suspicion window */
@@ -12,33 +13,47 @@ export interface FaultScheduleOptions {
   readonly without?: readonly Fault[];
 }
 
-/** A kind of fault, or the end of one; `reload` is a restart of a node that runs. */
+/** Something that happens, or the end of it; `reload` is a restart of a node that runs. */
 export type Fault = (typeof FAULTS)[number];
 
 /**
- * A random script of faults for the nodes `ids`, all running at its beginning; in the end all faults
- * are over, and at least one node runs. Equal options give equal scripts.
+ * A random story of faults; in the end all of them are over, at least one node runs and may lead,
+ * and the cluster must settle. Equal options give equal stories.
  */
 export function faultSchedule(options: FaultScheduleOptions): string[] {
-  const { seed, ids, forMs, everyMs = 2_500, without = [] } = options;
+  const { seed, nodes, forMs, everyMs = 2_500, without = [] } = options;
   const faults = FAULTS.filter((fault) => !without.includes(fault));
-  const author = new Author(seededRandom(seed, 1_000_003), ids);
+  const author = new Author(seededRandom(seed, 1_000_003), nodes);
+  author.start(seed);
   for (let passed = 0; passed < forMs; ) passed += author.next(everyMs, faults);
   author.calm();
   return author.lines;
 }
 
-/** Writes a script, and knows what state it has brought each node into. */
+/** Writes a story, and knows what state it has brought each node into. */
 class Author {
   readonly lines: string[] = [];
   readonly #random: Random;
-  readonly #ids: readonly string[];
-  readonly #states = new Map<string, 'up' | 'ended' | 'paused' | 'frozen'>();
+  readonly #ids: string[];
+  readonly #idsMax: number;
+  readonly #states = new Map<string, NodeCondition>();
+  readonly #unwilling = new Set<string>();
 
-  constructor(random: Random, ids: readonly string[]) {
+  constructor(random: Random, nodes: number) {
     this.#random = random;
-    this.#ids = ids;
-    for (const id of ids) this.#states.set(id, 'up');
+    this.#ids = Array.from({ length: nodes }, (_, index) => `n${index + 1}`);
+    this.#idsMax = nodes + 1 + Math.ceil(nodes / 4);
+    for (const id of this.#ids) this.#states.set(id, 'up');
+  }
+
+  /** Most clusters start alike; in the others clocks are wrong and starts are given. */
+  start(seed: number): void {
+    const isMixed = this.#random() < 0.4;
+    const nodes = this.#ids.map((id) => `${id}${isMixed ? this.#mark() : ''}`);
+    const strategy = this.#random() < 0.2 ? ' strategy=highest-id' : '';
+    this.lines.push(
+      `start seed=${seed} latency=5-30 jitter=on fence=on${strategy} ${nodes.join(' ')}`,
+    );
   }
 
   /** Lets some time pass, then does something; gives how much time. */
@@ -51,9 +66,13 @@ class Author {
 
   /** Ends all faults. */
   calm(): void {
-    const survivors = this.#ids.filter((id) => this.#states.get(id) !== 'ended');
-    if (survivors.length === 0) this.restart();
+    if (this.#ids.every((id) => this.#states.get(id) === 'ended')) this.restart();
     this.lines.push('calm');
+    const survivors = this.#ids.filter((id) => this.#states.get(id) !== 'ended');
+    if (survivors.every((id) => this.#unwilling.has(id))) {
+      this.lines.push(`candidacy ${this.#pick(survivors)} on`);
+    }
+    this.lines.push('settle');
   }
 
   crash(): void {
@@ -72,6 +91,18 @@ class Author {
     this.#change('restart', 'up', 'up');
   }
 
+  /** A new node, or one that has ended and starts under other options. */
+  add(): void {
+    const ended = this.#in('ended');
+    const isNew = this.#ids.length < this.#idsMax && (ended.length === 0 || this.#random() < 0.5);
+    if (!isNew && ended.length === 0) return;
+    const id = isNew ? `n${this.#ids.length + 1}` : this.#pick(ended);
+    if (isNew) this.#ids.push(id);
+    const options = this.#pick(['', '', ` jump=${this.#jump()}`, ` startedAt=${this.#stamp()}`]);
+    this.lines.push(`add ${id}${options}`);
+    this.#begin(id);
+  }
+
   pause(): void {
     this.#change('pause', 'up', 'paused');
   }
@@ -88,10 +119,53 @@ class Author {
     this.#change('thaw', 'frozen', 'up');
   }
 
-  throttle(): void {
+  /** The end of its page: what is left of the node goes with it. */
+  proof(): void {
     const id = this.#pick(this.#ids);
-    if (this.#states.get(id) === 'ended') return;
-    this.lines.push(`throttle ${id} 1000`);
+    this.lines.push(`proof ${id}`);
+    this.#states.set(id, 'ended');
+  }
+
+  throttle(): void {
+    this.#tell('throttle', () => this.#pick(['0', '1000', '1000', '60000']));
+  }
+
+  clock(): void {
+    this.#tell('clock', () => {
+      const rate = `rate=${(0.95 + this.#random() * 0.1).toFixed(3)}`;
+      return this.#pick([`jump=${this.#jump()}`, rate, 'rate=1']);
+    });
+  }
+
+  candidacy(): void {
+    const willing = this.#in('up').filter((id) => !this.#unwilling.has(id));
+    const unwilling = this.#in('up').filter((id) => this.#unwilling.has(id));
+    const isOff = unwilling.length === 0 || (willing.length > 0 && this.#random() < 0.4);
+    const fitting = isOff ? willing : unwilling;
+    if (fitting.length === 0) return;
+    const id = this.#pick(fitting);
+    this.lines.push(`candidacy ${id} ${isOff ? 'off' : 'on'}`);
+    if (isOff) this.#unwilling.add(id);
+    else this.#unwilling.delete(id);
+  }
+
+  resign(): void {
+    this.lines.push('resign leader');
+  }
+
+  transfer(): void {
+    this.lines.push(`transfer leader ${this.#pick(this.#ids)}`);
+  }
+
+  tiebreaker(): void {
+    this.#tell('tiebreaker', () => {
+      const fixed = `nodeCount=${this.#whole(0, 3)} createdAt=${this.#whole(0, 3)}`;
+      return this.#random() < 0.5 ? fixed : `live=${this.#whole(1, 999)}`;
+    });
+  }
+
+  meta(): void {
+    this.#tell('meta', () => `${this.#whole(0, 999)}`);
   }
 
   cut(): void {
@@ -123,11 +197,44 @@ class Author {
   }
 
   #change(verb: string, from: NodeCondition, to: NodeCondition): void {
-    const fitting = this.#ids.filter((id) => this.#states.get(id) === from);
+    const fitting = this.#in(from);
     if (fitting.length === 0) return;
     const id = this.#pick(fitting);
     this.lines.push(`${verb} ${id}`);
-    this.#states.set(id, to);
+    if (verb === 'restart') this.#begin(id);
+    else this.#states.set(id, to);
+  }
+
+  /** A new instance: what its application told the old one is forgotten. */
+  #begin(id: string): void {
+    this.#states.set(id, 'up');
+    this.#unwilling.delete(id);
+  }
+
+  #tell(verb: string, what: () => string): void {
+    const fitting = this.#in('up');
+    if (fitting.length > 0) this.lines.push(`${verb} ${this.#pick(fitting)} ${what()}`);
+  }
+
+  #in(condition: NodeCondition): string[] {
+    return this.#ids.filter((id) => this.#states.get(id) === condition);
+  }
+
+  #mark(): string {
+    return this.#pick(['', `@${this.#stamp()}`, `~${this.#jump()}`]);
+  }
+
+  /** Unstamped, of long ago, or about when simulations begin. */
+  #stamp(): number {
+    return this.#pick([0, this.#whole(1, 9), 1_800_000_000_000 + this.#whole(-60_000, 60_000)]);
+  }
+
+  #jump(): number {
+    return this.#pick([1, -1]) * this.#whole(10_000, 300_000);
+  }
+
+  #whole(low: number, high: number): number {
+    return between(this.#random, [low, high]);
   }
 
   #pick<T>(list: readonly T[]): T {
@@ -144,12 +251,22 @@ const FAULTS = [
   'restart',
   'restart',
   'reload',
+  'add',
   'pause',
   'resume',
   'freeze',
   'thaw',
+  'proof',
   'throttle',
+  'clock',
+  'candidacy',
+  'resign',
+  'transfer',
+  'tiebreaker',
+  'tiebreaker',
+  'meta',
   'cut',
+  'partition',
   'partition',
   'heal',
   'heal',

@@ -1,6 +1,7 @@
 import { type Fault, faultSchedule } from './fault-schedule.ts';
-import { agrees, perform, views } from './script.ts';
-import { type Simulation, SimulationError, simulate } from './simulate.ts';
+import { views } from './script.ts';
+import { SimulationError } from './simulate.ts';
+import { Story } from './story.ts';
 
 /** Options of {@link runSchedule}. */
 export interface ScheduleRunOptions {
@@ -11,7 +12,7 @@ export interface ScheduleRunOptions {
   readonly trace?: 'events' | 'messages';
   /** Kinds of faults to leave out. @defaultValue none */
   readonly without?: readonly Fault[];
-  /** Another script than the random one: what is left of it when a failure is narrowed down. */
+  /** Another story than the random one: what is left of it when a failure is narrowed down. */
   readonly script?: readonly string[];
 }
 
@@ -25,68 +26,76 @@ export interface ScheduleRun {
   readonly summary: string;
 }
 
-/**
- * Runs a cluster through random faults; once they are over, all running nodes must agree on one
- * leader, one epoch and one roster within 30 virtual seconds, see each other directly and alive, and
- * soon
- * change no leader any more (E10).
- */
+/** Runs a cluster through random faults, with all checkers on; once they are over it must settle. */
 export async function runSchedule(options: ScheduleRunOptions): Promise<ScheduleRun> {
   const { seed, nodes, forMs, trace = 'events', without = [] } = options;
-  const replay = `npm run sim -- --seed ${seed} --nodes ${nodes} --seconds ${forMs / 1000}${without.map((fault) => ` --without ${fault}`).join('')}`;
-  const sim = simulate({ seed, nodes, trace, replay });
-  const script = options.script ?? faultSchedule({ seed, ids: sim.ids, forMs, without });
+  const leftOut = without.map((fault) => ` --without ${fault}`).join('');
+  const replay = `npm run sim -- --seed ${seed} --nodes ${nodes} --seconds ${forMs / 1000}${leftOut}`;
+  const script = options.script ?? faultSchedule({ seed, nodes, forMs, without });
+  const [first = '', ...lines] = script;
+  const story = new Story(first, { trace, replay });
   const begun = performance.now();
   const error = await outcome(async () => {
-    for (const line of script) await perform(sim, line);
-    await sim.runUntil(() => agrees(sim) && isWhole(sim), { withinMs: AGREEMENT_MS });
-    await sim.run(RESIGNED_MS);
-    // What was queued in a pause may still have told of somebody who has ended meanwhile.
-    await sim.runUntil(() => agrees(sim) && isWhole(sim), { withinMs: AGREEMENT_MS });
-    const counts = sim.running.map((id) => changeCount(sim, id)).join();
-    await sim.run(CALM_MS);
-    const isCalm = () => counts === sim.running.map((id) => changeCount(sim, id)).join();
-    await sim.runUntil(() => isCalm() && agrees(sim), { withinMs: 0 });
+    for (const line of lines) await story.tell(line);
   });
   const spent = (performance.now() - begun) / 1000;
+  const { sim } = story;
   const summary = `${sim.now / 1000} virtual seconds in ${spent.toFixed(2)} s; repeat: ${replay}`;
   return { script, error, trace: sim.trace(), views: views(sim), summary };
 }
 
 /**
- * Leaves out lines of a failing script as long as it fails in the same way, so that what matters
- * remains.
+ * Leaves out nodes and lines of a failing story as long as it fails in the same way, so that what
+ * matters remains. Its first line and its last, without which no cluster could settle, stay.
  */
-export async function shrinkSchedule(failing: ScheduleRunOptions, run: ScheduleRun) {
+export async function shrinkSchedule(
+  failing: ScheduleRunOptions,
+  run: ScheduleRun,
+): Promise<ScheduleRun> {
   let best = run;
-  for (let chunk = Math.ceil(run.script.length / 2); chunk >= 1; chunk = Math.floor(chunk / 2)) {
-    // The last line ends all faults: without it no cluster could agree.
-    for (let at = 0; at < best.script.length - 1; ) {
-      const script = best.script.toSpliced(at, Math.min(chunk, best.script.length - 1 - at));
-      const shorter = await runSchedule({ ...failing, script }).catch(() => null);
-      if (shorter !== null && kindOf(shorter.error) === kindOf(best.error)) best = shorter;
-      else at += chunk;
+  const isShorter = async (script: readonly string[]) => {
+    const shorter = await runSchedule({ ...failing, script }).catch(() => null);
+    if (shorter === null || kindOf(shorter.error) !== kindOf(best.error)) return false;
+    best = shorter;
+    return true;
+  };
+  for (let count = Number.POSITIVE_INFINITY; best.script.length < count; ) {
+    count = best.script.length;
+    for (let chunk = Math.ceil(count / 2); chunk >= 1; chunk = Math.floor(chunk / 2)) {
+      for (let at = 1; at < best.script.length - 1; ) {
+        const most = Math.min(chunk, best.script.length - 1 - at);
+        if (!(await isShorter(best.script.toSpliced(at, most)))) at += chunk;
+      }
     }
+    for (const id of idsOf(best.script)) await isShorter(withoutNode(best.script, id));
   }
   return best;
 }
 
-/** Whether every node sees all others alive, each over its own link. */
-function isWhole(sim: Simulation): boolean {
-  return sim.running.every((id) => {
-    return sim.node(id).members.every(({ status, link }) => {
-      return status === 'alive' && link !== 'relayed';
-    });
+/** A story as a scenario file, which the tests replay. */
+export function scenarioOf({ script, error }: ScheduleRun): string {
+  const [what = 'all is well'] = error?.message.split('\n') ?? [];
+  return `# ${what}\n# Found by random faults; what matters of them.\n\n${script.join('\n')}\nshow\n----\n`;
+}
+
+function idsOf([first = '']: readonly string[]): string[] {
+  return first.split(' ').flatMap((word) => /^n\d+/.exec(word)?.[0] ?? []);
+}
+
+/** The story of a cluster in which there never was a node of this id. */
+function withoutNode(script: readonly string[], id: string): string[] {
+  const isOther = (word: string) => !new RegExp(`^${id}(?!\\d)`).test(word);
+  const [first = '', ...lines] = script;
+  const rest = lines.flatMap((line) => {
+    if (line.startsWith('partition')) return [line.split(' ').filter(isOther).join(' ')];
+    return line.split(' ').every(isOther) ? [line] : [];
   });
+  return [first.split(' ').filter(isOther).join(' '), ...rest];
 }
 
-function changeCount(sim: Simulation, id: string): number {
-  return sim.node(id).events.filter(({ type }) => type === 'change').length;
-}
-
-/** The rule that was violated, without who and when. */
+/** The rule that was violated, or what did not come about, without who and when. */
 function kindOf(error: SimulationError | null): string | undefined {
-  return error?.message.slice(0, 3);
+  return /^(?:[A-Z]\d+:|not met within \d+ ms)/.exec(error?.message ?? '')?.[0];
 }
 
 async function outcome(body: () => Promise<void>): Promise<SimulationError | null> {
@@ -98,10 +107,3 @@ async function outcome(body: () => Promise<void>): Promise<SimulationError | nul
     throw error;
   }
 }
-
-/** A suspicion window of 20 s, and time to hear of each other again. */
-const AGREEMENT_MS = 30_000;
-/** Who has lost the lead stands back for up to 20 s (E8), and then takes what is its own. */
-const RESIGNED_MS = 21_000;
-/** Longer than everything that could still be on its way. */
-const CALM_MS = 10_000;

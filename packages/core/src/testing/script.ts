@@ -1,4 +1,5 @@
-import type { SimClockFault, SimNodeOptions } from './sim-node.ts';
+import type { SimClockFault, SimNode, SimNodeOptions } from './sim-node.ts';
+import { seededRandom } from './sim-random.ts';
 import type { Simulation } from './simulate.ts';
 
 /**
@@ -62,7 +63,7 @@ type Command = (sim: Simulation, words: readonly string[], values: Values) => un
 const COMMANDS = new Map<string, Command>([
   ['run', (sim, [ms]) => sim.run(Number(ms))],
   ['expect', expectAgreement],
-  ['add', (sim, [id = ''], values) => sim.add(id, nodeOptions(values))],
+  ['add', add],
   ['leave', (sim, [id = '']) => sim.leave(id)],
   ['crash', (sim, [id = '']) => sim.crash(id)],
   ['restart', (sim, [id = '']) => sim.restart(id)],
@@ -83,13 +84,21 @@ const COMMANDS = new Map<string, Command>([
   ['latency', (sim, [low, high]) => sim.net.latency([Number(low), Number(high)])],
   ['calm', calm],
   ['candidacy', (sim, [id = '', on]) => sim.node(id).leadership.setCandidacy(on === 'on')],
+  ['meta', (sim, [id = '', meta]) => sim.node(id).setMeta(meta)],
   ['tiebreaker', setTiebreaker],
-  ['resign', (sim, [id = '']) => void sim.node(id).leadership.resign().catch(ignore)],
+  ['resign', (sim, [id = '']) => void actor(sim, id)?.leadership.resign().catch(ignore)],
   [
     'transfer',
-    (sim, [id = '', to = '']) => void sim.node(id).leadership.transfer(to).catch(ignore),
+    (sim, [id = '', to = '']) => void actor(sim, id)?.leadership.transfer(to).catch(ignore),
   ],
 ]);
+
+/** The node of this id; `leader` is the first that says it leads, if any does. */
+function actor(sim: Simulation, id: string): SimNode | undefined {
+  if (id !== 'leader') return sim.node(id);
+  const leading = sim.awake.find((one) => sim.node(one).leadership.isSelf);
+  return leading === undefined ? undefined : sim.node(leading);
+}
 
 async function expectAgreement(sim: Simulation, words: readonly string[], values: Values) {
   const [leader] = words;
@@ -97,6 +106,12 @@ async function expectAgreement(sim: Simulation, words: readonly string[], values
     return agrees(sim) && (!leader || sim.node(leader).leadership.isSelf);
   };
   await sim.runUntil(isMet, { withinMs: Number(values.get('within') ?? 30_000) });
+}
+
+/** A page that is still about to leave is closed by the next one of its id. */
+function add(sim: Simulation, [id = '']: readonly string[], values: Values): void {
+  if (sim.running.includes(id)) sim.crash(id);
+  sim.add(id, nodeOptions(values));
 }
 
 /** Ends all faults. */
@@ -112,7 +127,16 @@ function calm(sim: Simulation): void {
   }
 }
 
+/** `live=7` makes a reading that differs each time, by that seed. */
 function setTiebreaker(sim: Simulation, [id = '']: readonly string[], values: Values): void {
+  const live = values.get('live');
+  if (live !== undefined) {
+    const random = seededRandom(Number(live), 1_000_033);
+    const scalar = () => Math.floor(random() * 5);
+    return sim.node(id).leadership.setTiebreaker(() => {
+      return { nodeCount: scalar(), createdAt: scalar() };
+    });
+  }
   const reading = {
     nodeCount: Number(values.get('nodeCount')),
     createdAt: Number(values.get('createdAt')),

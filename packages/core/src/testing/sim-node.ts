@@ -85,12 +85,15 @@ export function startNode(parts: {
 /** What the checkers may read of a node after something happened to it. */
 export function readOf(node: DoyenNode): Observation {
   const { isSelf, epoch, current } = node.leadership;
+  const { state, members } = node;
   return {
     type: 'read',
     node,
     isSelf,
     epoch,
     leader: current,
+    isOver: state === 'left' || state === 'failed',
+    memberCount: members.length,
   };
 }
 
@@ -120,6 +123,12 @@ function observe(node: DoyenNode, host: SimHost, watcher: SimNodeWatcher): void 
     watcher.observed({ type: 'ended', node, how: 'left' });
     return leave();
   };
+  const { leadership } = node;
+  const setCandidacy = leadership.setCandidacy.bind(leadership);
+  leadership.setCandidacy = (isCandidate) => {
+    setCandidacy(isCandidate);
+    watcher.observed({ type: 'candidacy', node, isCandidate });
+  };
   node.addEventListener('statechange', ({ state, error }) => {
     if (state === 'failed') watcher.observed({ type: 'failed', node, code: error?.code });
   });
@@ -130,8 +139,9 @@ function observe(node: DoyenNode, host: SimHost, watcher: SimNodeWatcher): void 
     const local = host.now();
     watcher.observed({ type: 'memberleave', node, member, reason, local });
   });
-  node.leadership.addEventListener('change', ({ leader, epoch }) => {
-    watcher.observed({ type: 'change', node, leader, epoch });
+  leadership.addEventListener('change', ({ leader, epoch, previous, reason }) => {
+    const local = host.now();
+    watcher.observed({ type: 'change', node, leader, epoch, previous, reason, local });
   });
 }
 

@@ -1,5 +1,6 @@
 import type { Strategy } from '../machine/strategy.ts';
-import type { SimNodeOptions } from './sim-node.ts';
+import type { SimNode, SimNodeOptions } from './sim-node.ts';
+import type { Simulation } from './simulate.ts';
 
 /** Options of {@link simulate}; what is not named here goes to every node as in `join()`. */
 export interface SimulateOptions extends SimNodeOptions {
@@ -22,6 +23,8 @@ export interface SimulateOptions extends SimNodeOptions {
   readonly jitter?: boolean;
   /** `messages`: the trace also has a line for each message that arrives. @defaultValue `'events'` */
   readonly trace?: 'events' | 'messages';
+  /** Called with each node that starts, restarts included: where an application sets its node up. */
+  readonly started?: (node: SimNode, sim: Simulation) => void;
   /** Command that repeats the run, for error messages. @defaultValue says what the seed is */
   readonly replay?: string;
 }
@@ -36,6 +39,7 @@ export function nodeOptionsOf(options: SimulateOptions): SimNodeOptions {
     cluster: _cluster,
     jitter: _jitter,
     trace: _trace,
+    started: _started,
     replay: _replay,
     ...nodeOptions
   } = options;

@@ -108,6 +108,14 @@ export class Simulation {
     return this.ids.filter((id) => this.#process(id).isUp);
   }
 
+  /**
+   * Ids of the nodes that run and stand still neither in a pause nor in a freeze: only there can an
+   * application do something.
+   */
+  get awake(): readonly string[] {
+    return this.running.filter((id) => this.#process(id).host.condition === 'running');
+  }
+
   /** The node that was started last under this id, also when it has crashed or left since. */
   node(id: string): SimNode {
     return this.#process(id).node;
@@ -135,14 +143,22 @@ export class Simulation {
     throw this.#error(`not met within ${withinMs} ms: ${isMet}`);
   }
 
-  /** Resolves after so many virtual milliseconds: what `setTimeout` is to real code. */
-  sleep(ms: number, { signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
+  /**
+   * Resolves after so many virtual milliseconds: what `setTimeout` is to real code. With `node`, to
+   * code that runs there: its clock counts, and nothing happens while it stands still or after it
+   * has ended.
+   */
+  sleep(
+    ms: number,
+    { signal, node }: { readonly signal?: AbortSignal; readonly node?: string } = {},
+  ): Promise<void> {
+    checkNumber('ms', ms, 0, Number.MAX_SAFE_INTEGER);
     return new Promise((resolve, reject) => {
       const abort = () => {
-        task.cancelled = true;
+        cancel();
         reject(signal?.reason);
       };
-      const task = this.#scheduler.schedule(this.now + ms, () => {
+      const cancel = this.#timer(ms, node, () => {
         signal?.removeEventListener('abort', abort);
         resolve();
       });
@@ -251,14 +267,14 @@ export class Simulation {
   fence(name: string): SimFence {
     const known = this.#fences.get(name);
     if (known !== undefined) return known;
+    let lastTold = '';
     const fence = new SimFence(this.cluster, (use) => {
       const entry = { at: this.now, ...use };
       const { epoch, holder } = entry.token;
-      this.#trace.add(
-        this.now,
-        'sim',
-        `fence ${name} ${entry.verdict} epoch=${epoch} holder=${holder}`,
-      );
+      const told = `fence ${name} ${entry.verdict} epoch=${epoch} holder=${holder}`;
+      // A leader at work repeats itself: what is news is who acts, and what comes of it.
+      if (told !== lastTold) this.#trace.add(this.now, 'sim', told);
+      lastTold = told;
       this.#observe({ type: 'fence', name, entry });
       return entry;
     });
@@ -287,6 +303,26 @@ export class Simulation {
     return { ...this.#network.stats(id) };
   }
 
+  /** @internal When and where it stands, how to come here again, and what happened of late. */
+  where(): string {
+    const replay =
+      this.#options.replay ?? `the same test repeats it: simulate({ seed: ${this.seed} })`;
+    return `at ${this.now} ms, seed ${this.seed}; ${replay}\n${this.#trace.tail(TAIL_LINES)}`;
+  }
+
+  /** @internal Tells the checkers what the simulator cannot see by itself. */
+  observe(observation: Observation): void {
+    this.#observe(observation);
+  }
+
+  #timer(ms: number, node: string | undefined, ring: () => void): () => void {
+    if (node !== undefined) return this.#process(node).host.timer(ring, ms);
+    const task = this.#scheduler.schedule(this.now + ms, ring);
+    return () => {
+      task.cancelled = true;
+    };
+  }
+
   #start(id: string, own: SimNodeOptions, startAt: number): SimNode {
     this.#startCount += 1;
     const seeded = seededRandom(this.seed, 1 + this.#startCount);
@@ -312,6 +348,7 @@ export class Simulation {
     });
     isNamed = true;
     this.#processes.set(id, process);
+    this.#options.started?.(process.node, this);
     return process.node;
   }
 
@@ -363,11 +400,7 @@ export class Simulation {
   }
 
   #error(what: string): SimulationError {
-    const replay =
-      this.#options.replay ?? `the same test repeats it: simulate({ seed: ${this.seed} })`;
-    return new SimulationError(
-      `${what}\nat ${this.now} ms, seed ${this.seed}; ${replay}\n${this.#trace.tail(TAIL_LINES)}`,
-    );
+    return new SimulationError(`${what}\n${this.where()}`);
   }
 
   #networkWatcher() {

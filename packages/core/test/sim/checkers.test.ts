@@ -11,9 +11,12 @@ import {
   evictionChecker,
   fenceChecker,
   type Observation,
+  rivalChecker,
   rosterChecker,
   selfChecker,
+  sizeChecker,
   stallChecker,
+  termChecker,
 } from '../../src/testing/checkers.ts';
 
 // A checker that cannot fail proves nothing: each is fed what must not happen.
@@ -23,9 +26,7 @@ const b = { id: 'b', instance: 'b1' };
 
 describe('checkers', () => {
   it('E4: an epoch that goes back is found', () => {
-    const read = (epoch: number): Observation => {
-      return { type: 'read', node: a, isSelf: false, epoch, leader: null };
-    };
+    const read = (epoch: number) => reading({ epoch });
     expect(verdicts(epochChecker(), [read(1), read(2), read(2)])).toEqual([]);
     expect(verdicts(epochChecker(), [read(2), read(1)])).toEqual([
       expect.stringMatching(/E4: the epoch of a went/),
@@ -65,11 +66,65 @@ describe('checkers', () => {
   });
 
   it('E5: a node that says it leads while it names another is found', () => {
-    const read = (leader: typeof a | null): Observation => {
-      return { type: 'read', node: a, isSelf: true, epoch: 1, leader };
-    };
+    const read = (leader: typeof a | null) => reading({ isSelf: true, leader });
     expect(verdicts(selfChecker(), [read(a)])).toEqual([]);
     expect(verdicts(selfChecker(), [read(b), read(null)])).toHaveLength(2);
+  });
+
+  it('E8: a node that says it leads after its end is found', () => {
+    const end = reading({ isSelf: true, leader: a, isOver: true });
+    expect(verdicts(selfChecker(), [end])).toEqual([expect.stringMatching(/^E8: a says/)]);
+    expect(verdicts(selfChecker(), [reading({ isOver: true })])).toEqual([]);
+  });
+
+  it('E8: a lost term that is resumed is found, a new one is not', () => {
+    const leads = (epoch: number) => reading({ isSelf: true, leader: a, epoch });
+    const calm = [leads(1), change(a, null, 1), leads(2)];
+    expect(verdicts(selfChecker(), calm)).toEqual([]);
+    const bad = [leads(1), change(a, null, 1), leads(1)];
+    expect(verdicts(selfChecker(), bad)).toEqual([expect.stringMatching(/^E8: a resumes/)]);
+  });
+
+  it('E13: a leader that is no candidate is found', () => {
+    const asked = (isCandidate: boolean): Observation => {
+      return { type: 'candidacy', node: a, isCandidate };
+    };
+    const leads = reading({ isSelf: true, leader: a });
+    expect(verdicts(selfChecker(), [asked(false), asked(true), leads])).toEqual([]);
+    expect(verdicts(selfChecker(), [asked(false), leads])).toEqual([
+      expect.stringMatching(/^E13: a leads/),
+    ]);
+  });
+
+  it('E6: two leaders of one epoch that hear each other and do not decide are found', () => {
+    const both = [a, b].map((node) => reading({ node, isSelf: true, leader: node }));
+    const heard = (node: typeof a, from: typeof a): Observation => {
+      return { type: 'heard', node, from, local: 0 };
+    };
+    const talk = Array.from({ length: 31 }, () => [heard(a, b), heard(b, a)]).flat();
+    const oneWay = Array.from({ length: 99 }, () => heard(a, b));
+    expect(verdicts(rivalChecker(), [...both, ...talk])).toEqual([expect.stringMatching(/^E6/)]);
+    expect(verdicts(rivalChecker(), [...both, ...oneWay])).toEqual([]);
+    const decided = reading({ node: b, isSelf: false });
+    expect(verdicts(rivalChecker(), [...both, decided, ...talk])).toEqual([]);
+  });
+
+  it('Q7: a change that is told before the signal of the term has aborted is found', () => {
+    const told = (leader: typeof a | null, epoch: number, isAborted: boolean): Observation => {
+      return { type: 'term', node: a, epoch: 2, isAborted, told: { leader, epoch } };
+    };
+    expect(verdicts(termChecker(), [told(a, 2, false), told(b, 3, true)])).toEqual([]);
+    const early = [told(null, 2, false), told(a, 3, false)];
+    expect(verdicts(termChecker(), early)).toHaveLength(2);
+  });
+
+  it('M11: a roster with strangers, or with more members than ids, is found', () => {
+    const started = [a, b].map((node): Observation => ({ type: 'started', node }));
+    const size = (memberCount: number) => reading({ memberCount });
+    expect(verdicts(sizeChecker(), [...started, joined(b), size(2)])).toEqual([]);
+    expect(verdicts(sizeChecker(), [...started, size(3)])).toHaveLength(1);
+    const ghost = joined({ id: 'b', instance: 'b9' });
+    expect(verdicts(sizeChecker(), [...started, ghost])).toHaveLength(1);
   });
 
   it('E8: a leader that still says so after a long stall is found', () => {
@@ -106,12 +161,25 @@ describe('checkers', () => {
 
   it('M5: an eviction within the window is found, counted in the time of who evicts', () => {
     const heard = (local: number): Observation => ({ type: 'heard', node: a, from: b, local });
-    expect(verdicts(evictionChecker(20_000), [heard(5), gone('evicted', 20_005)])).toEqual([]);
+    const limits = { suspicionMs: 20_000, leaderSuspicionMinMs: 2_000 };
+    expect(verdicts(evictionChecker(limits), [heard(5), gone('evicted', 20_005)])).toEqual([]);
     const early = [heard(5), gone('evicted', 20_000)];
-    expect(verdicts(evictionChecker(20_000), early)).toEqual([
+    expect(verdicts(evictionChecker(limits), early)).toEqual([
       expect.stringMatching(/M5: a evicts b after 19995/),
     ]);
-    expect(verdicts(evictionChecker(20_000), [heard(5), gone('leave', 6)])).toEqual([]);
+    expect(verdicts(evictionChecker(limits), [heard(5), gone('leave', 6)])).toEqual([]);
+  });
+
+  it('M5: a leader that is given up after less silence than makes a suspect is found', () => {
+    const limits = { suspicionMs: 20_000, leaderSuspicionMinMs: 2_000 };
+    const heard: Observation = { type: 'heard', node: a, from: b, local: 5 };
+    const silent = (local: number): Observation => {
+      return { ...change(a, null, 1), previous: b, reason: 'silent', local };
+    };
+    expect(verdicts(evictionChecker(limits), [heard, silent(3_505)])).toEqual([]);
+    expect(verdicts(evictionChecker(limits), [heard, silent(3_500)])).toEqual([
+      expect.stringMatching(/M5: a gives up b after 3495/),
+    ]);
   });
 
   it('M7: a leave of a member that did not leave is found', () => {
@@ -165,8 +233,15 @@ describe('checkers', () => {
   });
 });
 
-function change(node: typeof a, leader: typeof a | null, epoch: number): Observation {
-  return { type: 'change', node, leader, epoch };
+function change(node: typeof a, leader: typeof a | null, epoch: number) {
+  const rest = { previous: null, reason: 'elected', local: 0 } as const;
+  return { type: 'change', node, leader, epoch, ...rest } satisfies Observation;
+}
+
+/** Reads of `a`, a follower in a cluster of two, but for what is given. */
+function reading(given: Partial<Extract<Observation, { type: 'read' }>>): Observation {
+  const usual = { node: a, isSelf: false, epoch: 1, leader: null, isOver: false, memberCount: 2 };
+  return { type: 'read', ...usual, ...given };
 }
 
 function joined(member: typeof a): Observation {

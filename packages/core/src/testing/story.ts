@@ -1,0 +1,142 @@
+import { highestId, oldestNode, type Strategy } from '../machine/strategy.ts';
+import type { Term } from '../runtime/term.ts';
+import { Lineage } from './lineage.ts';
+import { agrees, perform } from './script.ts';
+import type { SimNode, SimNodeOptions } from './sim-node.ts';
+import type { SimulateOptions } from './sim-options.ts';
+import { type Simulation, SimulationError, simulate } from './simulate.ts';
+
+/**
+ * A simulated cluster, told line by line. The first line is `start`: nodes (`n1@200` names its
+ * `startedAt`, `n1~-60000` has a wall clock that is so wrong), and `name=value` pairs: `seed`,
+ * `latency=5-30`, `strategy=highest-id`, `jitter=on`, and `fence=on`, with which each node works on a
+ * fence while it leads. `settle` ends a story of faults; everything else is as in `perform`.
+ */
+export class Story {
+  readonly sim: Simulation;
+  readonly #lineage: Lineage;
+  readonly #strategy: Strategy;
+  /** Instances whose applications do not want them to lead. */
+  readonly #unwilling = new Set<string>();
+
+  /** @throws TypeError when the line is no `start`. */
+  constructor(line: string, options: Pick<SimulateOptions, 'trace' | 'replay'> = {}) {
+    const [verb, ...words] = line.trim().split(/\s+/);
+    if (verb !== 'start') throw new TypeError(`a story must begin with start, got ${line}`);
+    const pairs = words.filter((word) => word.includes('=')).map((word) => word.split('='));
+    const values = new Map(pairs.map(([name = '', value = '']) => [name, value]));
+    const [low = 10, high = 10] = (values.get('latency') ?? '10-10').split('-').map(Number);
+    const election = values.get('strategy') === 'highest-id' ? highestId : oldestNode;
+    this.#strategy = election();
+    this.#lineage = new Lineage(this.#strategy);
+    this.sim = simulate({
+      ...options,
+      seed: Number(values.get('seed') ?? 1),
+      nodes: words.filter((word) => !word.includes('=')).map(startOf),
+      latencyMs: [low, high],
+      jitter: values.get('jitter') === 'on',
+      election,
+      started: (node, sim) => {
+        this.#lineage.follow(node);
+        if (values.get('fence') === 'on') employ(node, sim);
+      },
+    });
+  }
+
+  async tell(line: string): Promise<void> {
+    const [verb, id = '', on] = line.trim().split(/\s+/);
+    if (verb === 'settle') return this.#settle();
+    await perform(this.sim, line);
+    if (verb !== 'candidacy') return;
+    const { instance } = this.sim.node(id);
+    if (on === 'on') this.#unwilling.delete(instance);
+    else this.#unwilling.add(instance);
+  }
+
+  /**
+   * Once faults are over, the nodes must agree within 30 s, on who leads and on every member, and see
+   * each other directly. Once also everybody who stood back has come forward, the leader must be the
+   * right one, and then no leader may change any more (E10).
+   */
+  async #settle(): Promise<void> {
+    const { sim } = this;
+    const isAgreed = () => agrees(sim) && isWhole(sim);
+    await sim.runUntil(isAgreed, { withinMs: AGREEMENT_MS });
+    await sim.run(STANDING_BACK_MS);
+    // What was queued in a pause may still have told of somebody who has ended meanwhile.
+    await sim.runUntil(isAgreed, { withinMs: AGREEMENT_MS });
+    const wrong = this.#complaint();
+    if (wrong !== null) throw new SimulationError(`${wrong}\n${sim.where()}`);
+    const counts = changeCounts(sim);
+    await sim.run(CALM_MS);
+    const isCalm = () => counts === changeCounts(sim);
+    await sim.runUntil(() => isCalm() && agrees(sim), { withinMs: 0 });
+  }
+
+  /** E1, E7: who should lead, if it is not who does. */
+  #complaint(): string | null {
+    const [first] = this.sim.running.map((id) => this.sim.node(id));
+    if (first === undefined) return null;
+    const { members, leadership } = first;
+    const leader = members.find(({ instance }) => instance === leadership.current?.instance);
+    if (leader === undefined) return 'E1: nobody leads';
+    const able = members.filter(({ instance }) => !this.#unwilling.has(instance));
+    if (!able.includes(leader)) return `E13: ${leader.id} leads, but is no candidate`;
+    const winner = able.toSorted((a, b) => this.#strategy.compare(a, b))[0];
+    if (winner === undefined || winner.instance === leader.instance) return null;
+    if (this.#lineage.mayDefend(leadership.epoch, leader.instance, winner)) return null;
+    return `E1: ${leader.id} leads in epoch ${leadership.epoch}, but ${winner.id} ranks above it`;
+  }
+}
+
+/** Work of a leader: while its term is valid, it does something at a resource, five times a second. */
+function employ(node: SimNode, sim: Simulation): void {
+  let latest: Term | null = null;
+  node.leadership.addEventListener('change', (told) => {
+    if (latest === null) return;
+    const { epoch, signal } = latest;
+    sim.observe({ type: 'term', node, epoch, isAborted: signal.aborted, told });
+  });
+  const work = async (term: Term) => {
+    latest = term;
+    const { signal, token } = term;
+    while (!signal.aborted) {
+      if (term.isValid()) sim.fence('work').admit(token);
+      await sim.sleep(WORK_MS, { signal, node: node.id });
+    }
+  };
+  // It ends with its node, however that ends.
+  void node.leadership.lead(work).catch(() => undefined);
+}
+
+/** Whether every node sees all others alive, each over its own link, and as they see themselves. */
+function isWhole(sim: Simulation): boolean {
+  const rosters = sim.running.map((id) => {
+    const { members } = sim.node(id);
+    const isNear = members.every(({ status, link }) => status === 'alive' && link !== 'relayed');
+    return isNear && JSON.stringify(members.map((member) => ({ ...member, link: '' })));
+  });
+  return rosters.every((roster) => roster !== false && roster === rosters[0]);
+}
+
+function changeCounts(sim: Simulation): string {
+  const counts = sim.running.map((id) => {
+    return sim.node(id).events.filter(({ type }) => type === 'change').length;
+  });
+  return counts.join();
+}
+
+function startOf(word: string): { readonly id: string } & SimNodeOptions {
+  const [, id = '', mark, value] = /^([^@~]+)(?:([@~])(-?\d+))?$/.exec(word) ?? [];
+  if (id === '') throw new TypeError(`no such node in a story: ${word}`);
+  if (mark === undefined) return { id };
+  return mark === '@' ? { id, startedAt: Number(value) } : { id, clock: { jumpMs: Number(value) } };
+}
+
+/** A suspicion window of 20 s, and time to hear of each other again. */
+const AGREEMENT_MS = 30_000;
+/** Who has lost the lead stands back for up to 20 s (E8), on a clock that may be slow by a tenth. */
+const STANDING_BACK_MS = 23_000;
+/** Longer than everything that could still be on its way. */
+const CALM_MS = 10_000;
+const WORK_MS = 200;

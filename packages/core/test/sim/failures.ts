@@ -1,0 +1,19 @@
+import { runSchedule } from '../../src/testing/schedule-run.ts';
+
+/**
+ * The first lines of what goes wrong in clusters that each go through a minute of random faults, with
+ * all checkers on. They name the command that repeats a seed; with `--shrink` it narrows it down.
+ */
+export async function failures(options: {
+  readonly nodes: number;
+  readonly from: number;
+  readonly count: number;
+}): Promise<string[]> {
+  const { nodes, from, count } = options;
+  const failed: string[] = [];
+  for (let seed = from; seed < from + count; seed += 1) {
+    const { error } = await runSchedule({ seed, nodes, forMs: 60_000 });
+    if (error !== null) failed.push(error.message.split('\n').slice(0, 2).join('; '));
+  }
+  return failed;
+}
