@@ -1,3 +1,4 @@
+import { highestId, oldestNode, type Strategy } from '../machine/strategy.ts';
 import type { SimClockFault, SimNode, SimNodeOptions } from './sim-node.ts';
 import { seededRandom } from './sim-random.ts';
 import type { Simulation } from './simulate.ts';
@@ -151,10 +152,19 @@ function ignore(): void {
 
 function nodeOptions(values: Values): SimNodeOptions {
   const startedAt = values.get('startedAt');
+  const strategy = values.get('strategy');
   return {
     clock: clockOptions(values),
+    ...(strategy !== undefined && { election: strategyOf(strategy) }),
     ...(startedAt !== undefined && { startedAt: Number(startedAt) }),
   };
+}
+
+/** @throws TypeError for a name that is none. */
+export function strategyOf(name: string): () => Strategy {
+  const found = [oldestNode, highestId].find((make) => make().name === name);
+  if (found === undefined) throw new TypeError(`no such strategy: ${name}`);
+  return found;
 }
 
 function clockOptions(values: Values): SimClockFault {

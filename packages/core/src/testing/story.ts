@@ -1,7 +1,7 @@
-import { highestId, oldestNode, type Strategy } from '../machine/strategy.ts';
+import type { Strategy } from '../machine/strategy.ts';
 import type { Term } from '../runtime/term.ts';
 import { Lineage } from './lineage.ts';
-import { agrees, perform } from './script.ts';
+import { agrees, perform, strategyOf } from './script.ts';
 import type { SimNode, SimNodeOptions } from './sim-node.ts';
 import type { SimulateOptions } from './sim-options.ts';
 import { type Simulation, SimulationError, simulate } from './simulate.ts';
@@ -26,7 +26,7 @@ export class Story {
     const pairs = words.filter((word) => word.includes('=')).map((word) => word.split('='));
     const values = new Map(pairs.map(([name = '', value = '']) => [name, value]));
     const [low = 10, high = 10] = (values.get('latency') ?? '10-10').split('-').map(Number);
-    const election = values.get('strategy') === 'highest-id' ? highestId : oldestNode;
+    const election = strategyOf(values.get('strategy') ?? 'oldest-node');
     this.#strategy = election();
     this.#lineage = new Lineage(this.#strategy);
     this.sim = simulate({

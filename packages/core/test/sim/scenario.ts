@@ -6,7 +6,7 @@ import { Story } from '../../src/testing/story.ts';
  *
  * A scenario is a story: comment lines that begin with `#`, the first of which is its title, and
  * blocks with a blank line between them. A block is commands, a line `----`, and what they made
- * happen. `show` prints what each node believes; the other commands are those of a `Story`, the
+ * happen. `forget` leaves out what has happened so far; `show` prints what each node believes; the other commands are those of a `Story`, the
  * first being `start`. Messages take 10 ms each, and nothing is random unless it says so, so that
  * times can be checked in the head.
  */
@@ -29,6 +29,7 @@ class Player {
     for (const command of commands.trim().split('\n')) {
       if (this.#story === null) this.#story = new Story(command);
       else if (command === 'show') shown.push(...this.#news(), ...views(this.#story.sim));
+      else if (command === 'forget') this.#news();
       else await this.#story.tell(command);
     }
     return [commands.trim(), '----', ...shown, ...this.#news()].join('\n');
