@@ -7,7 +7,7 @@ export interface FaultScheduleOptions {
   readonly nodes: number;
   /** How long faults go on, in virtual milliseconds. */
   readonly forMs: number;
-  /** Average time between two faults. @defaultValue 2500: several fall into one suspicion window */
+  /** Average time between two faults. @defaultValue drawn from 0.8, 2.5 and 6 s by the seed */
   readonly everyMs?: number;
   /** Kinds of faults to leave out. @defaultValue none */
   readonly without?: readonly Fault[];
@@ -17,14 +17,15 @@ export interface FaultScheduleOptions {
 export type Fault = (typeof FAULTS)[number];
 
 /**
- * A random story of faults; in the end all of them are over, at least one node runs and may lead,
- * and the cluster must settle. Equal options give equal stories.
+ * A random story of faults; in the end all of them are over, and what is left of the cluster must
+ * settle. Equal options give equal stories.
  */
 export function faultSchedule(options: FaultScheduleOptions): string[] {
-  const { seed, nodes, forMs, everyMs = 2_500, without = [] } = options;
+  const { seed, nodes, forMs, without = [] } = options;
   const faults = FAULTS.filter((fault) => !without.includes(fault));
   const author = new Author(seededRandom(seed, 1_000_003), nodes);
   author.start(seed);
+  const everyMs = options.everyMs ?? author.pace();
   for (let passed = 0; passed < forMs; ) passed += author.next(everyMs, faults);
   author.calm();
   return author.lines;
@@ -56,6 +57,11 @@ class Author {
     );
   }
 
+  /** A storm of faults, several in one suspicion window, or one at a time. */
+  pace(): number {
+    return this.#pick([800, 2_500, 2_500, 6_000]);
+  }
+
   /** Lets some time pass, then does something; gives how much time. */
   next(everyMs: number, faults: readonly Fault[]): number {
     const ms = 1 + Math.floor(this.#random() * 2 * everyMs);
@@ -67,11 +73,6 @@ class Author {
   /** Ends all faults. */
   calm(): void {
     if (this.#ids.every((id) => this.#states.get(id) === 'ended')) this.restart();
-    this.lines.push('calm');
-    const survivors = this.#ids.filter((id) => this.#states.get(id) !== 'ended');
-    if (survivors.every((id) => this.#unwilling.has(id))) {
-      this.lines.push(`candidacy ${this.#pick(survivors)} on`);
-    }
     this.lines.push('settle');
   }
 
@@ -108,7 +109,7 @@ class Author {
   }
 
   resume(): void {
-    this.#change('resume', 'paused', 'up');
+    this.#end('resume', 'paused');
   }
 
   freeze(): void {
@@ -116,7 +117,7 @@ class Author {
   }
 
   thaw(): void {
-    this.#change('thaw', 'frozen', 'up');
+    this.#end('thaw', 'frozen');
   }
 
   /** The end of its page: what is left of the node goes with it. */
@@ -124,6 +125,16 @@ class Author {
     const id = this.#pick(this.#ids);
     this.lines.push(`proof ${id}`);
     this.#states.set(id, 'ended');
+  }
+
+  /** Those faults hurt most that meet who leads just then. */
+  strike(): void {
+    const verb = this.#pick(['crash', 'leave', 'pause', 'pause', 'freeze', 'freeze', 'throttle']);
+    this.lines.push(`${verb} leader${verb === 'throttle' ? ' 1000' : ''}`);
+  }
+
+  sever(): void {
+    this.lines.push(`cut leader ${this.#pick(this.#ids)}${this.#random() < 0.5 ? ' one-way' : ''}`);
   }
 
   throttle(): void {
@@ -205,6 +216,14 @@ class Author {
     else this.#states.set(id, to);
   }
 
+  /** Any node may stand still, being the leader when all went for the leader. */
+  #end(verb: string, from: NodeCondition): void {
+    const fitting = this.#in(from);
+    const id = this.#pick(fitting.length > 0 && this.#random() < 0.7 ? fitting : this.#ids);
+    this.lines.push(`${verb} ${id}`);
+    if (this.#states.get(id) === from) this.#states.set(id, 'up');
+  }
+
   /** A new instance: what its application told the old one is forgotten. */
   #begin(id: string): void {
     this.#states.set(id, 'up');
@@ -257,6 +276,9 @@ const FAULTS = [
   'freeze',
   'thaw',
   'proof',
+  'strike',
+  'strike',
+  'sever',
   'throttle',
   'clock',
   'candidacy',

@@ -1,5 +1,5 @@
 import { highestId, oldestNode, type Strategy } from '../machine/strategy.ts';
-import type { SimClockFault, SimNode, SimNodeOptions } from './sim-node.ts';
+import type { SimClockFault, SimNodeOptions } from './sim-node.ts';
 import { seededRandom } from './sim-random.ts';
 import type { Simulation } from './simulate.ts';
 
@@ -65,17 +65,20 @@ const COMMANDS = new Map<string, Command>([
   ['run', (sim, [ms]) => sim.run(Number(ms))],
   ['expect', expectAgreement],
   ['add', add],
-  ['leave', (sim, [id = '']) => sim.leave(id)],
-  ['crash', (sim, [id = '']) => sim.crash(id)],
+  ['leave', toRunning((sim, id) => sim.leave(id))],
+  ['crash', toRunning((sim, id) => sim.crash(id))],
   ['restart', (sim, [id = '']) => sim.restart(id)],
-  ['pause', (sim, [id = '']) => sim.pause(id)],
-  ['resume', (sim, [id = '']) => sim.resume(id)],
-  ['freeze', (sim, [id = '']) => sim.freeze(id)],
-  ['thaw', (sim, [id = '']) => sim.thaw(id)],
+  ['pause', toRunning((sim, id) => sim.pause(id))],
+  ['resume', toRunning((sim, id) => sim.resume(id))],
+  ['freeze', toRunning((sim, id) => sim.freeze(id))],
+  ['thaw', toRunning((sim, id) => sim.thaw(id))],
   ['proof', (sim, [id = '']) => sim.proof(id)],
-  ['throttle', (sim, [id = '', ms]) => sim.throttle(id, Number(ms))],
-  ['clock', (sim, [id = ''], values) => sim.clock(id, clockOptions(values))],
-  ['cut', (sim, [from = '', to = '', how]) => sim.net.cut(from, to, { oneWay: how === 'one-way' })],
+  ['throttle', toRunning((sim, id, [ms]) => sim.throttle(id, Number(ms)))],
+  ['clock', toRunning((sim, id, _, values) => sim.clock(id, clockOptions(values)))],
+  [
+    'cut',
+    toRunning((sim, id, [to = '', how]) => sim.net.cut(id, to, { oneWay: how === 'one-way' })),
+  ],
   ['join', (sim, [one = '', two = '']) => sim.net.join(one, two)],
   ['partition', (sim, words) => sim.net.partition(groups(words))],
   ['heal', (sim) => sim.net.heal()],
@@ -87,18 +90,26 @@ const COMMANDS = new Map<string, Command>([
   ['candidacy', (sim, [id = '', on]) => sim.node(id).leadership.setCandidacy(on === 'on')],
   ['meta', (sim, [id = '', meta]) => sim.node(id).setMeta(meta)],
   ['tiebreaker', setTiebreaker],
-  ['resign', (sim, [id = '']) => void actor(sim, id)?.leadership.resign().catch(ignore)],
+  ['resign', toRunning((sim, id) => void sim.node(id).leadership.resign().catch(ignore))],
   [
     'transfer',
-    (sim, [id = '', to = '']) => void actor(sim, id)?.leadership.transfer(to).catch(ignore),
+    toRunning((sim, id, [to = '']) => void sim.node(id).leadership.transfer(to).catch(ignore)),
   ],
 ]);
 
-/** The node of this id; `leader` is the first that says it leads, if any does. */
-function actor(sim: Simulation, id: string): SimNode | undefined {
-  if (id !== 'leader') return sim.node(id);
-  const leading = sim.awake.find((one) => sim.node(one).leadership.isSelf);
-  return leading === undefined ? undefined : sim.node(leading);
+/**
+ * What is done to the node that the first word names, or to `leader`: the first that says it leads.
+ * Nothing, when there is none, or when it has ended.
+ */
+function toRunning(
+  act: (sim: Simulation, id: string, words: readonly string[], values: Values) => unknown,
+): Command {
+  return (sim, [name = '', ...words], values) => {
+    const leading = () => sim.awake.find((id) => sim.node(id).leadership.isSelf);
+    const id = name === 'leader' ? leading() : sim.node(name).id;
+    if (id !== undefined && sim.running.includes(id)) return act(sim, id, words, values);
+    return undefined;
+  };
 }
 
 async function expectAgreement(sim: Simulation, words: readonly string[], values: Values) {

@@ -54,12 +54,15 @@ export class Story {
   }
 
   /**
-   * Once faults are over, the nodes must agree within 30 s, on who leads and on every member, and see
+   * Ends all faults. Then the nodes must agree within 30 s, on who leads and on every member, and see
    * each other directly. Once also everybody who stood back has come forward, the leader must be the
    * right one, and then no leader may change any more (E10).
    */
   async #settle(): Promise<void> {
     const { sim } = this;
+    await this.tell('calm');
+    await sim.run(LEAVE_MS);
+    await this.#makeWilling();
     const isAgreed = () => agrees(sim) && isWhole(sim);
     await sim.runUntil(isAgreed, { withinMs: AGREEMENT_MS });
     await sim.run(STANDING_BACK_MS);
@@ -71,6 +74,14 @@ export class Story {
     await sim.run(CALM_MS);
     const isCalm = () => counts === changeCounts(sim);
     await sim.runUntil(() => isCalm() && agrees(sim), { withinMs: 0 });
+  }
+
+  /** Somebody must be able to lead. */
+  async #makeWilling(): Promise<void> {
+    const nodes = this.sim.running.map((id) => this.sim.node(id));
+    const [first] = nodes;
+    const isAble = nodes.some(({ instance }) => !this.#unwilling.has(instance));
+    if (first !== undefined && !isAble) await this.tell(`candidacy ${first.id} on`);
   }
 
   /** E1, E7: who should lead, if it is not who does. */
@@ -133,6 +144,8 @@ function startOf(word: string): { readonly id: string } & SimNodeOptions {
   return mark === '@' ? { id, startedAt: Number(value) } : { id, clock: { jumpMs: Number(value) } };
 }
 
+/** Who was about to leave has done so by then. */
+const LEAVE_MS = 1_500;
 /** A suspicion window of 20 s, and time to hear of each other again. */
 const AGREEMENT_MS = 30_000;
 /** Who has lost the lead stands back for up to 20 s (E8), on a clock that may be slow by a tenth. */
