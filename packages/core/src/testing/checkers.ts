@@ -192,13 +192,14 @@ export function selfChecker(): Checker {
 
 /**
  * E6: two that say they lead in one epoch, and hear each other, come to a decision. They may both
- * say so as long as nothing passes between them (E3), so what counts is not time but messages: every
- * ping tells of the claim, and after thirty in each direction, some of which are lost or of other
- * kinds, each has been told of the other many times over.
+ * say so as long as nothing passes between them (E3), and what was queued for one that stood still
+ * comes all at once; so what counts is that messages go both ways for long enough. Every ping tells
+ * of the claim: after thirty in each direction, some of which are lost or of other kinds, in eight
+ * seconds, each has been told of the other many times over.
  */
 export function rivalChecker(): Checker {
   const leading = new Map<string, number>();
-  const heard = new Map<string, number>();
+  const heard = new Map<string, { count: number; readonly since: number }>();
   return (observed) => {
     if (observed.type === 'ended') leading.delete(observed.node.instance);
     if (observed.type === 'read') {
@@ -207,16 +208,16 @@ export function rivalChecker(): Checker {
       else leading.delete(node.instance);
     }
     if (observed.type !== 'heard' || leading.size < 2) return null;
-    const { node, from } = observed;
+    const { node, from, local } = observed;
     const epoch = leading.get(node.instance);
     if (epoch === undefined || epoch !== leading.get(from.instance)) return null;
-    const [to, back] = [
-      `${epoch} ${from.instance} ${node.instance}`,
-      `${epoch} ${node.instance} ${from.instance}`,
-    ];
-    const count = (heard.get(to) ?? 0) + 1;
-    heard.set(to, count);
-    if (Math.min(count, heard.get(back) ?? 0) <= UNDECIDED_MESSAGES) return null;
+    const key = `${epoch} ${from.instance} ${node.instance}`;
+    const there = heard.get(key) ?? { count: 0, since: local };
+    heard.set(key, there);
+    there.count += 1;
+    const back = heard.get(`${epoch} ${node.instance} ${from.instance}`);
+    const isTold = Math.min(there.count, back?.count ?? 0) > UNDECIDED_MESSAGES;
+    if (!isTold || local - there.since < UNDECIDED_MS) return null;
     return `E6: ${node.id} and ${from.id} hear each other, and both lead in epoch ${epoch}`;
   };
 }
@@ -380,7 +381,8 @@ export function boundChecker(): Checker {
   };
 }
 
-/** Pings and pongs of a quarter of a minute. */
+/** Pings and pongs of a quarter of a minute, or of half of it when both ends ping. */
 const UNDECIDED_MESSAGES = 30;
+const UNDECIDED_MS = 8_000;
 /** Without a byte for so long a member can be suspected. */
 const QUIET_MS = 1_500;

@@ -65,7 +65,7 @@ const COMMANDS = new Map<string, Command>([
   ['run', (sim, [ms]) => sim.run(Number(ms))],
   ['expect', expectAgreement],
   ['add', add],
-  ['leave', toRunning((sim, id) => sim.leave(id))],
+  ['leave', toAwake((sim, id) => sim.leave(id))],
   ['crash', toRunning((sim, id) => sim.crash(id))],
   ['restart', (sim, [id = '']) => sim.restart(id)],
   ['pause', toRunning((sim, id) => sim.pause(id))],
@@ -87,29 +87,41 @@ const COMMANDS = new Map<string, Command>([
   ['reorder', (sim, [rate]) => sim.net.reorder(Number(rate))],
   ['latency', (sim, [low, high]) => sim.net.latency([Number(low), Number(high)])],
   ['calm', calm],
-  ['candidacy', (sim, [id = '', on]) => sim.node(id).leadership.setCandidacy(on === 'on')],
-  ['meta', (sim, [id = '', meta]) => sim.node(id).setMeta(meta)],
-  ['tiebreaker', setTiebreaker],
-  ['resign', toRunning((sim, id) => void sim.node(id).leadership.resign().catch(ignore))],
+  ['candidacy', toAwake((sim, id, [on]) => sim.node(id).leadership.setCandidacy(on === 'on'))],
+  ['meta', toAwake((sim, id, [meta]) => sim.node(id).setMeta(meta))],
+  ['tiebreaker', toAwake(setTiebreaker)],
+  ['resign', toAwake((sim, id) => void sim.node(id).leadership.resign().catch(ignore))],
   [
     'transfer',
-    toRunning((sim, id, [to = '']) => void sim.node(id).leadership.transfer(to).catch(ignore)),
+    toAwake((sim, id, [to = '']) => void sim.node(id).leadership.transfer(to).catch(ignore)),
   ],
 ]);
+
+type NodeCommand = (
+  sim: Simulation,
+  id: string,
+  words: readonly string[],
+  values: Values,
+) => unknown;
 
 /**
  * What is done to the node that the first word names, or to `leader`: the first that says it leads.
  * Nothing, when there is none, or when it has ended.
  */
-function toRunning(
-  act: (sim: Simulation, id: string, words: readonly string[], values: Values) => unknown,
-): Command {
+function toRunning(act: NodeCommand): Command {
   return (sim, [name = '', ...words], values) => {
     const leading = () => sim.awake.find((id) => sim.node(id).leadership.isSelf);
     const id = name === 'leader' ? leading() : sim.node(name).id;
-    if (id !== undefined && sim.running.includes(id)) return act(sim, id, words, values);
-    return undefined;
+    if (id === undefined || !sim.running.includes(id)) return undefined;
+    return act(sim, id, words, values);
   };
+}
+
+/** What an application does: nothing, while its node stands still. */
+function toAwake(act: NodeCommand): Command {
+  return toRunning((sim, id, words, values) => {
+    return sim.awake.includes(id) ? act(sim, id, words, values) : undefined;
+  });
 }
 
 async function expectAgreement(sim: Simulation, words: readonly string[], values: Values) {
@@ -140,7 +152,7 @@ function calm(sim: Simulation): void {
 }
 
 /** `live=7` makes a reading that differs each time, by that seed. */
-function setTiebreaker(sim: Simulation, [id = '']: readonly string[], values: Values): void {
+function setTiebreaker(sim: Simulation, id: string, _: readonly string[], values: Values): void {
   const live = values.get('live');
   if (live !== undefined) {
     const random = seededRandom(Number(live), 1_000_033);

@@ -46,8 +46,9 @@ export class Story {
   async tell(line: string): Promise<void> {
     const [verb, id = '', on] = line.trim().split(/\s+/);
     if (verb === 'settle') return this.#settle();
+    const isDone = verb === 'candidacy' && this.sim.awake.includes(id);
     await perform(this.sim, line);
-    if (verb !== 'candidacy') return;
+    if (!isDone) return;
     const { instance } = this.sim.node(id);
     if (on === 'on') this.#unwilling.delete(instance);
     else this.#unwilling.add(instance);

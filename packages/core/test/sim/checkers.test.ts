@@ -98,13 +98,18 @@ describe('checkers', () => {
 
   it('E6: two leaders of one epoch that hear each other and do not decide are found', () => {
     const both = [a, b].map((node) => reading({ node, isSelf: true, leader: node }));
-    const heard = (node: typeof a, from: typeof a): Observation => {
-      return { type: 'heard', node, from, local: 0 };
+    const heard = (node: typeof a, from: typeof a, local: number): Observation => {
+      return { type: 'heard', node, from, local };
     };
-    const talk = Array.from({ length: 31 }, () => [heard(a, b), heard(b, a)]).flat();
-    const oneWay = Array.from({ length: 99 }, () => heard(a, b));
+    const talkFor = (ms: number) => {
+      const times = Array.from({ length: 31 }, (_, index) => (index * ms) / 30);
+      return times.flatMap((at) => [heard(a, b, at), heard(b, a, at)]);
+    };
+    const talk = talkFor(8_000);
+    const oneWay = Array.from({ length: 99 }, (_, index) => heard(a, b, index * 1_000));
     expect(verdicts(rivalChecker(), [...both, ...talk])).toEqual([expect.stringMatching(/^E6/)]);
     expect(verdicts(rivalChecker(), [...both, ...oneWay])).toEqual([]);
+    expect(verdicts(rivalChecker(), [...both, ...talkFor(1_000)])).toEqual([]);
     const decided = reading({ node: b, isSelf: false });
     expect(verdicts(rivalChecker(), [...both, decided, ...talk])).toEqual([]);
   });
