@@ -64,7 +64,11 @@ export const META_BYTES_MAX = 1024;
 export const DATA_BYTES_MAX = 16 * 1024 * 1024;
 const PAYLOAD_BYTES_MAX = DATA_BYTES_MAX + 1024;
 /** An incarnation grows by one per stall or change: more than this is no honest count. */
-const INCARNATION_MAX = 2 ** 32;
+export const INCARNATION_MAX = 2 ** 32;
+/** A birth grows by one per member that ever met the cluster. */
+export const BIRTH_MAX = 2 ** 32;
+/** The last millisecond of ECMAScript time. */
+export const STARTED_AT_MAX = 8.64e15;
 
 function write(out: encoding.Encoder, message: Message): void {
   switch (message.type) {
@@ -220,9 +224,9 @@ function writeRecord(out: encoding.Encoder, record: MemberRecord): void {
 function readRecord(input: decoding.Decoder): MemberRecord {
   const id = name(input);
   const instance = name(input);
-  const birth = uint(input);
+  const birth = uint(input, BIRTH_MAX);
   const incarnation = uint(input, INCARNATION_MAX);
-  const startedAt = uint(input);
+  const startedAt = uint(input, STARTED_AT_MAX);
   const status = member(RECORD_STATUSES, byte(input));
   const set = flags(input, 2);
   const [candidate, hidden] = [has(set, 0), has(set, 1)];
@@ -254,7 +258,7 @@ function writeCandidate(out: encoding.Encoder, candidate: Candidate): void {
 }
 
 function readCandidate(input: decoding.Decoder): Candidate {
-  return { id: name(input), startedAt: uint(input) };
+  return { id: name(input), startedAt: uint(input, STARTED_AT_MAX) };
 }
 
 function writeProbe(out: encoding.Encoder, probe: Probe): void {

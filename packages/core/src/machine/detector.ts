@@ -52,6 +52,30 @@ export class Detector {
     this.#kernel.outbox.send(link.peer, this.#ping('ping', this.#sequence));
   }
 
+  /** Asks one instance now, over its links, or over others when it has none that answers. */
+  ask(instance: string): void {
+    const { links, roster, router, now } = this.#kernel;
+    for (const link of links.of(instance)) if (!link.refused) this.ping(link);
+    const entry = roster.get(instance);
+    if (!entry || links.best(instance)) return;
+    entry.probe.sent(++this.#sequence, now, this.#intervalOf(entry));
+    router.relay(instance, this.#ping('ping', this.#sequence));
+  }
+
+  /** The application uses a link: it is pinged when it has not answered for two intervals. */
+  rely(link: Link): void {
+    const { now, options } = this.#kernel;
+    const staleAt = link.watch.answeredSentAt + 2 * options.detection.heartbeatIntervalMs;
+    if (now < staleAt || link.watch.dueAt <= now) return;
+    link.watch.hurry(now);
+    this.#kernel.wake(now);
+  }
+
+  /** Whether something of a member came of late, over any path. */
+  isHeard(entry: Entry): boolean {
+    return entry.suspectedAt === null && this.#kernel.now < entry.heardAt + QUIET_MS;
+  }
+
   /** A ping arrived: the answer goes back the way it came. */
   pong(sequence: number): PingMessage {
     return this.#ping('pong', sequence);
@@ -323,9 +347,12 @@ export class Detector {
   /** Suspected, or about to be: it has not answered since it should have. */
   #isMissing(entry: Entry): boolean {
     if (entry.suspectedAt !== null) return true;
-    const direct = this.#kernel.links.of(entry.record.instance);
-    const watches = direct.length > 0 ? direct.map(({ watch }) => watch) : [entry.probe];
-    return watches.every(({ misses }) => misses > 0);
+    const { now, links, options } = this.#kernel;
+    if (now < entry.heardAt + QUIET_MS / 3) return false;
+    const direct = links.of(entry.record.instance).filter(isUsable);
+    if (direct.length > 0) return direct.every(({ watch }) => watch.misses > 0);
+    // A member behind a dead link is heard over others, or it is missing.
+    return entry.probe.answeredSentAt < now - 2 * options.detection.heartbeatIntervalMs;
   }
 
   /** Who is to be watched from now on is not left to the slow pace of before. */
@@ -362,6 +389,6 @@ const DRAIN_MS = 250;
 /** Fewer tell nothing about whose fault a silence is (M10). */
 const ISOLATION_MEMBERS_MIN = 3;
 /** A link that others watch is still tried, so that one that has died is not relied on for long. */
-const UNWATCHED_PING_INTERVAL_MS = 30_000;
+const UNWATCHED_PING_INTERVAL_MS = 10_000;
 /** More confirmations change nothing. */
 const ACCUSERS_MAX = 64;

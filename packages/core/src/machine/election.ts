@@ -13,6 +13,7 @@ import type { Link } from './links.ts';
 import type { Member } from './member.ts';
 import type { ClaimMessage, Summary, TransferMessage } from './message.ts';
 import type { Entry } from './roster.ts';
+import { Seniority } from './seniority.ts';
 import type { Candidate } from './strategy.ts';
 
 /** Two leaders of one epoch have met, and this node is one of them (E6). */
@@ -54,10 +55,7 @@ export class Election {
   #evaluateAt = Number.POSITIVE_INFINITY;
   /** Until when this node does not preempt: it has just lost a term by its own pause. */
   readonly #restraint = new Restraint();
-  #hasLed = false;
-  #hasFollowed = false;
-  /** A claim of another node has been seen. */
-  #hasMet = false;
+  readonly #seniority: Seniority;
   #told: { readonly leader: Member | null; readonly epoch: number } = { leader: null, epoch: 0 };
   #readTiebreak: (() => Tiebreak | null) | null = null;
   /** Nobody claims before the node has met the cluster, or knows that it is alone (E9). */
@@ -67,6 +65,7 @@ export class Election {
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
     this.#candidacy = new Candidacy(kernel.options.floorPending);
+    this.#seniority = new Seniority(kernel);
   }
 
   get epoch(): number {
@@ -206,21 +205,23 @@ export class Election {
       return;
     }
     this.#followedBy();
-    if (summary.lapsed && this.isLeading && this.#isEligible()) {
-      this.#claimLead(claim.defends, 'elected');
-    }
+    // Whoever gave this leader up, or was told that it has given up, follows a new claim only.
+    const isDoubted = summary.lapsed || (summary.vacated && !claim.vacated);
+    if (isDoubted && this.#kernel.now >= this.#adoptedAt + this.#intervalMs) this.#claimAgain();
   }
 
   /** Takes a claim in, from `from` over `link` (directly or relayed). */
   receive(message: ClaimMessage, from: string, link: Link): void {
     const { claim, leader, probe } = message;
-    if (!this.#isPlausible(message, link)) return;
-    link.claimSeen = true;
+    if (!this.#isPlausible(message, from, link)) return;
     this.#epochSeen = Math.max(this.#epochSeen, claim.epoch);
     if (leader) this.#kernel.roster.merge(leader, link);
     const own = this.#claim;
     if (!own || claim.epoch > own.epoch) return this.#adopt(claim);
-    if (claim.epoch < own.epoch) return this.#teach(from, link);
+    if (claim.epoch < own.epoch) {
+      this.#seniority.meet(claim);
+      return this.#teach(from, link);
+    }
     if (claim.instance === own.instance) return this.#mergeSame(claim);
     this.#meetRival(claim, probe && from === claim.instance ? probe : null);
   }
@@ -357,7 +358,7 @@ export class Election {
       leader: this.#own,
       instance,
       vacated: false,
-      led: this.#hasLed || this.#hasFollowed,
+      led: this.#seniority.isInCompany,
       defends,
     });
     this.#leading = true;
@@ -375,8 +376,8 @@ export class Election {
     if (this.#leading) this.#endTerm(isHandover ? 'transferred' : 'higher-epoch');
     this.#enter(claim);
     if (claim.instance !== instance) this.#candidacy.forgetResignation();
-    this.#hasFollowed = true;
-    this.#meet(claim);
+    this.#seniority.hasFollowed = true;
+    this.#seniority.meet(claim);
     this.#publish(wasNull ? 'elected' : cause);
     this.#updateCandidacy();
     this.#kernel.settle();
@@ -393,21 +394,6 @@ export class Election {
     this.#adoptedAt = this.#kernel.now;
   }
 
-  /**
-   * A newcomer does not jump the queue, whatever its clock says (E2). Only the first claim of another
-   * counts: later ones would cost those who have long followed their seniority.
-   */
-  #meet(claim: Claim): void {
-    const { options, roster } = this.#kernel;
-    if (this.#hasMet || claim.instance === options.instance) return;
-    this.#hasMet = true;
-    if (!options.restampable || this.#hasLed || !claim.led) return;
-    let newest = claim.leader.startedAt;
-    for (const { record } of roster.others()) newest = Math.max(newest, record.startedAt);
-    const startedAt = Math.max(roster.self.record.startedAt, newest + 1);
-    if (startedAt !== roster.self.record.startedAt) roster.changeSelf({ startedAt });
-  }
-
   /** The claim in force, told again: its leader may have given it up since. */
   #mergeSame(told: Claim): void {
     const claim = this.#claim;
@@ -421,14 +407,14 @@ export class Election {
 
   /** Another member follows this leader. */
   #followedBy(): void {
-    if (this.#hasLed || !this.#claim) return;
-    this.#hasLed = true;
+    if (this.#seniority.hasLed || !this.#claim) return;
+    this.#seniority.hasLed = true;
     this.#claim = { ...this.#claim, led: true };
   }
 
   #meetRival(rival: Claim, probe: { readonly tiebreak: Tiebreak | null } | null): void {
     if (!this.#leading) return this.#tellLeaderOf(rival);
-    this.#meet(rival);
+    this.#seniority.meet(rival);
     if (rival.vacated) return this.#claimLead(this.#claim?.defends ?? null, 'merged');
     if (this.#collision?.rival.instance !== rival.instance) {
       const tiebreak = this.#readTiebreak?.() ?? null;
@@ -504,15 +490,31 @@ export class Election {
   }
 
   /** Whether a peer may say so; else it is a violation. */
-  #isPlausible({ claim, leader }: ClaimMessage, link: Link): boolean {
+  #isPlausible({ claim, leader }: ClaimMessage, from: string, link: Link): boolean {
     const isForeign = leader && leader.instance !== claim.instance;
     const isForged = claim.instance === this.#kernel.options.instance && claim.epoch > this.epoch;
-    const seen = link.claimSeen ? this.#epochSeen : null;
-    if (!isForeign && !isForged && isPlausibleEpoch(claim.epoch, seen)) return true;
+    // The first claim of a link, and the first that its other end makes itself, may be of any height.
+    const isFirst = !link.claimSeen || (claim.instance === from && !link.ownClaimSeen);
+    const isPossible = isPlausibleEpoch(claim.epoch, isFirst ? null : this.#epochSeen);
+    link.claimSeen ||= isPossible;
+    link.ownClaimSeen ||= isPossible && claim.instance === from;
+    if (!isForeign && !isForged && isPossible) return true;
     const rule = isForeign || isForged ? 'E3' : 'E11';
     const detail = `claim of epoch ${claim.epoch}, at ${this.#epochSeen} here`;
     this.#kernel.outbox.violation(link.peer, rule, detail);
+    if (isForged && isPlausibleEpoch(claim.epoch, this.#epochSeen)) this.#outbid(claim.epoch);
     return false;
+  }
+
+  /** Others follow a claim in this node's name that it never made: they follow a higher one again. */
+  #outbid(epoch: number): void {
+    this.#epochSeen = Math.max(this.#epochSeen, epoch);
+    this.#claimAgain();
+  }
+
+  #claimAgain(): void {
+    if (!this.isLeading || !this.#isEligible() || this.#kernel.detector.isAmnesty) return;
+    this.#claimLead(this.#claim?.defends ?? null, 'elected');
   }
 
   #vacate(reason: TermEndReason, cause: ChangeReason, defends: Candidate | null = null): void {

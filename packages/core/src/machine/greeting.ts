@@ -49,7 +49,13 @@ export class Greeting {
     }
   }
 
+  /**
+   * Believed only where it can be true: a duplicate has heard of its double, and who is under other
+   * rules has not been admitted by this side either.
+   */
   refused({ code }: RefuseMessage, link: Link): void {
+    const isPossible = code === 'duplicate-id' ? this.#kernel.roster.hasDouble : !link.instance;
+    if (!isPossible) return this.#kernel.outbox.violation(link.peer, 'M1', `refused: ${code}`);
     link.refused = true;
     this.#kernel.fail(code, REFUSALS[code]);
   }

@@ -75,13 +75,13 @@ export class Inbox {
   #isBuried(from: string, link: Link): boolean {
     const record = this.#kernel.roster.tombstone(from);
     if (!record) return false;
-    if (record.status !== 'dead') return true;
+    if (record.status === 'left') return true;
     const { now, options, outbox } = this.#kernel;
     if (now >= link.recordsSentAt + options.detection.heartbeatIntervalMs) {
       link.recordsSentAt = now;
       outbox.send(link.peer, { type: 'records', records: [record] });
     }
-    return false;
+    return record.status !== 'dead';
   }
 
   #takePing(message: PingMessage, from: string, link: Link, isRelayed: boolean): void {
@@ -110,6 +110,6 @@ export class Inbox {
       return outbox.violation(link.peer, 'M7', `leave of ${record.instance} told by ${from}`);
     }
     router.post(from, { type: 'leave-ack' });
-    roster.merge(record, link);
+    roster.merge(record, link, true);
   }
 }

@@ -21,6 +21,8 @@ export interface Link {
   claimSentAt: number;
   /** The first claim of a link may be of any height (E11). */
   claimSeen: boolean;
+  /** So may the first that its other end makes itself. */
+  ownClaimSeen: boolean;
 }
 
 /** The links of this node, by key and by the instance behind them. */
@@ -47,6 +49,7 @@ export class Links {
       mismatches: 0,
       claimSentAt: Number.NEGATIVE_INFINITY,
       claimSeen: false,
+      ownClaimSeen: false,
     };
     this.#byPeer.set(peer, link);
     return link;

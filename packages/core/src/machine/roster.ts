@@ -1,3 +1,4 @@
+import { BIRTH_MAX, INCARNATION_MAX } from './codec.ts';
 import type { LeaveReason } from './effect.ts';
 import type { Kernel } from './kernel.ts';
 import { isUsable, type Link } from './links.ts';
@@ -41,6 +42,7 @@ interface Contest {
   /** Its own word, over its own link: not hearsay. */
   readonly isHeard: boolean;
   startedAt: number;
+  askedAt: number;
 }
 
 /** Who is in the cluster: one entry an id, tombstones for the dead, contests for doubled ids. */
@@ -53,6 +55,7 @@ export class Roster {
   readonly #contests = new Map<string, Contest>();
   #members: readonly Member[] | null = null;
   #birthSeen = 0;
+  #hasDouble = false;
   #digest = 0;
   #version = 0;
 
@@ -143,6 +146,11 @@ export class Roster {
     return this.#tombstones.get(instance)?.record;
   }
 
+  /** Whether another instance of this node's id has been told of. */
+  get hasDouble(): boolean {
+    return this.#hasDouble;
+  }
+
   seeBirth(birth: number): void {
     this.#birthSeen = Math.max(this.#birthSeen, birth);
   }
@@ -150,14 +158,18 @@ export class Roster {
   /** Gives this node its birth, once: after everything it has seen (M1). True the first time. */
   beBorn(): boolean {
     if (this.self.record.birth > 0) return false;
-    this.#replace(this.self, { ...this.self.record, birth: this.#birthSeen + 1 });
+    this.#replace(this.self, {
+      ...this.self.record,
+      birth: Math.min(this.#birthSeen + 1, BIRTH_MAX),
+    });
     return true;
   }
 
   /** Changes this node's own record: a new incarnation, told to all (M3). */
   changeSelf(patch: Partial<MemberRecord>): void {
     const { record } = this.self;
-    const incarnation = Math.max(record.incarnation, patch.incarnation ?? 0) + 1;
+    const seen = Math.max(record.incarnation, patch.incarnation ?? 0);
+    const incarnation = Math.min(seen + 1, INCARNATION_MAX);
     this.#replace(this.self, { ...record, ...patch, incarnation });
     if (record.birth > 0) this.announceSelf();
   }
@@ -166,12 +178,18 @@ export class Roster {
     this.#kernel.router.broadcast({ type: 'records', records: [this.self.record] });
   }
 
-  /** Takes a record in, as it came over `link`. Total: any record, in any order, any number of times. */
-  merge(record: MemberRecord, link: Link | null): void {
-    if (record.birth === 0) return;
+  /**
+   * Takes a record in, as it came over `link`, told by its subject itself or by others. Total: any
+   * record, in any order, any number of times.
+   */
+  merge(record: MemberRecord, link: Link | null, isOwnWord = false): void {
+    if (record.birth === 0 || !this.#isPlausible(record, link)) return;
     this.seeBirth(record.birth);
-    if (record.instance === this.self.record.instance) return this.#mergeSelf(record, link);
-    if (record.id === this.self.record.id) return;
+    if (record.instance === this.self.record.instance) return this.#mergeSelf(record);
+    if (record.id === this.self.record.id) {
+      this.#hasDouble = true;
+      return;
+    }
     const known = this.#byInstance.get(record.instance)?.record ?? this.tombstone(record.instance);
     if (known && compareRecords(record, known) <= 0) {
       if (record.status === 'alive' && record.incarnation < known.incarnation)
@@ -180,7 +198,7 @@ export class Roster {
       return;
     }
     const entry = this.#byInstance.get(record.instance);
-    if (entry) this.#mergeKnown(entry, record);
+    if (entry) this.#mergeKnown(entry, record, isOwnWord);
     else if (record.status === 'alive') this.#admit(record, link);
     else this.#bury(record);
   }
@@ -211,16 +229,13 @@ export class Roster {
     if (event) this.#kernel.outbox.emit({ type: event, member });
   }
 
-  /** Settles the contests that are due; gives the time of the next one. */
+  /** Asks on in the contests that are open, and settles those that are due; gives the next time. */
   pollContests(now: number): number {
     let due = Number.POSITIVE_INFINITY;
-    for (const [id, contest] of this.#contests) {
-      const incumbent = this.#byId.get(id);
-      const endsAt = contest.startedAt + REPLACE_AFTER_MS;
-      const { challenger, startedAt } = contest;
-      const isSettled = !incumbent || this.#bothAnswered(incumbent, challenger, startedAt);
-      if (isSettled || now >= endsAt) this.#settle(contest, incumbent);
-      else due = Math.min(due, endsAt);
+    for (const contest of this.#contests.values()) {
+      const incumbent = this.#byId.get(contest.challenger.id);
+      if (!incumbent || this.#isDecided(contest, incumbent, now)) this.#settle(contest, incumbent);
+      else due = Math.min(due, this.#ask(contest, incumbent, now));
     }
     return due;
   }
@@ -239,25 +254,33 @@ export class Roster {
     }
   }
 
-  #mergeSelf(record: MemberRecord, link: Link | null): void {
+  /** Nobody may raise an incarnation so far that its subject could not outbid it (M3). */
+  #isPlausible(record: MemberRecord, link: Link | null): boolean {
+    const { instance, incarnation } = record;
+    const known = this.#byInstance.get(instance)?.record ?? this.tombstone(instance);
+    const seen = known?.incarnation ?? 0;
+    if (incarnation - seen <= INCARNATION_JUMP_MAX) return true;
+    const detail = `incarnation ${incarnation} of ${record.id}, at ${seen} here`;
+    this.#kernel.outbox.violation(link?.peer ?? '', 'M3', detail);
+    return false;
+  }
+
+  #mergeSelf(record: MemberRecord): void {
     const own = this.self.record;
     if (record.status === 'replaced') {
       return this.#kernel.fail('duplicate-id', `another instance of id "${own.id}" took its place`);
     }
     if (record.status === 'left' || compareRecords(record, own) <= 0) return;
-    if (record.incarnation - own.incarnation > INCARNATION_JUMP_MAX) {
-      const detail = `incarnation ${record.incarnation} of this node, which is at ${own.incarnation}`;
-      return this.#kernel.outbox.violation(link?.peer ?? '', 'M3', detail);
-    }
     this.changeSelf({ incarnation: record.incarnation });
   }
 
-  #mergeKnown(entry: Entry, record: MemberRecord): void {
-    if (record.status === 'left' || record.status === 'replaced') {
+  #mergeKnown(entry: Entry, record: MemberRecord, isOwnWord: boolean): void {
+    const isEnd = record.status === 'left' || record.status === 'replaced';
+    if (isEnd && (isOwnWord || !this.#kernel.detector.isHeard(entry))) {
       return this.remove(entry, record.status === 'left' ? 'leave' : 'replaced');
     }
-    // Whom this node or a neighbour hears is not dead: it is told, so that it can outbid (M8).
-    if (record.status === 'dead') {
+    // Whom this node or a neighbour hears is not gone: it is told, so that it can outbid (M8).
+    if (record.status !== 'alive') {
       this.#kernel.router.post(entry.record.instance, { type: 'records', records: [record] });
       return;
     }
@@ -292,38 +315,52 @@ export class Roster {
     const isHeard = link?.instance === challenger.instance;
     // Who speaks for itself goes before whom others speak of.
     if (open ? open.isHeard || !isHeard : this.#contests.size >= CONTESTS_MAX) return;
-    this.#contests.set(challenger.id, { challenger, isHeard, startedAt: this.#kernel.now });
-    for (const { instance } of [incumbent.record, challenger]) {
-      for (const link of this.#kernel.links.of(instance)) this.#kernel.detector.ping(link);
-    }
-    this.#kernel.wake(this.#kernel.now + REPLACE_AFTER_MS);
+    const { now } = this.#kernel;
+    const contest = { challenger, isHeard, startedAt: now, askedAt: Number.NEGATIVE_INFINITY };
+    this.#contests.set(challenger.id, contest);
+    this.#kernel.wake(this.#ask(contest, incumbent, now));
   }
 
-  #bothAnswered(incumbent: Entry, challenger: MemberRecord, since: number): boolean {
-    return (
-      this.#hasAnswered(incumbent.record.instance, since) &&
-      this.#hasAnswered(challenger.instance, since)
-    );
+  /** Both ends again, over every way: one lost ping must not decide who is alive. */
+  #ask(contest: Contest, incumbent: Entry, now: number): number {
+    if (now >= contest.askedAt + CONTEST_ASK_MS) {
+      contest.askedAt = now;
+      this.#kernel.detector.ask(incumbent.record.instance);
+      this.#kernel.detector.ask(contest.challenger.instance);
+    }
+    return contest.askedAt + CONTEST_ASK_MS;
+  }
+
+  #isDecided({ challenger, startedAt }: Contest, incumbent: Entry, now: number): boolean {
+    const { instance } = incumbent.record;
+    const isAnswered = this.#hasAnswered(instance, startedAt);
+    if (isAnswered && this.#hasAnswered(challenger.instance, startedAt)) return true;
+    // As long as a slow network takes; and a byte that is late is no silence either.
+    const [watch = incumbent.probe] = this.#kernel.links.of(instance).map((link) => link.watch);
+    const waitMs = Math.max(REPLACE_AFTER_MS, 2 * watch.timeoutMs);
+    const isSilent = isAnswered || now >= incumbent.heardAt + REPLACE_AFTER_MS / 2;
+    return now >= startedAt + waitMs && isSilent;
   }
 
   #hasAnswered(instance: string, since: number): boolean {
+    const probe = this.#byInstance.get(instance)?.probe;
+    if (probe && probe.answeredSentAt >= since) return true;
     return this.#kernel.links.of(instance).some((link) => link.watch.answeredSentAt >= since);
   }
 
   /**
-   * Two that answer are duplicates. A silent incumbent is replaced by who was heard on its own link
-   * and is no older. Anything else is stale word about the challenger: being replaced is final, so
-   * the living must not be replaced by the dead.
+   * Two that answer are duplicates. A silent incumbent is replaced by a challenger that answers.
+   * Anything else is stale word about the challenger: being replaced is final, so the living must
+   * not be replaced by the dead.
    */
-  #settle({ challenger, startedAt, isHeard }: Contest, incumbent: Entry | undefined): void {
+  #settle({ challenger, startedAt }: Contest, incumbent: Entry | undefined): void {
     this.#contests.delete(challenger.id);
     if (!incumbent) return this.merge(challenger, null);
-    const isIncumbentAlive = this.#hasAnswered(incumbent.record.instance, startedAt);
-    const isChallengerAlive = this.#hasAnswered(challenger.instance, startedAt);
-    if (isIncumbentAlive && isChallengerAlive) return this.#settleDuplicates(incumbent, challenger);
-    const isYounger = isHeard && challenger.birth >= incumbent.record.birth;
-    if (isIncumbentAlive || (!isChallengerAlive && !isYounger)) {
+    if (!this.#hasAnswered(challenger.instance, startedAt)) {
       return this.#bury({ ...challenger, status: 'dead' });
+    }
+    if (this.#hasAnswered(incumbent.record.instance, startedAt)) {
+      return this.#settleDuplicates(incumbent, challenger);
     }
     this.#replaceBy(challenger, incumbent);
   }
@@ -434,6 +471,8 @@ const HELLO_RECORDS_MAX = 32;
 const RECENT_MS = 5000;
 /** Silence of an old instance that makes the new one its replacement (M1). */
 const REPLACE_AFTER_MS = 1000;
+/** Four times in the second that a silence must last. */
+const CONTEST_ASK_MS = 250;
 const CONTESTS_MAX = 64;
 /** A larger step of one's own incarnation is no refutation but an attack. */
 const INCARNATION_JUMP_MAX = 2 ** 20;

@@ -20,11 +20,11 @@ export class Router {
   /** To one instance. False when there is no way to try. */
   post(instance: string, message: Message): boolean {
     const direct = this.#kernel.links.best(instance);
-    if (direct) {
-      this.#kernel.outbox.send(direct.peer, message);
-      return true;
-    }
-    return this.relay(instance, message);
+    if (!direct) return this.relay(instance, message);
+    this.#kernel.outbox.send(direct.peer, message);
+    // A link that is relied on shall not be left to the slow pace of those that others watch.
+    if (message.type === 'channel') this.#kernel.detector.rely(direct);
+    return true;
   }
 
   /** To one instance over other members only. */

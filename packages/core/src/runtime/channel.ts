@@ -5,7 +5,7 @@ import {
   ChannelMessageEvent,
   type DroppedEvent,
   type GapEvent,
-  type StaleEvent,
+  StaleEvent,
   TypedEventTarget,
 } from './event.ts';
 import { isText, shown } from './options.ts';
@@ -162,7 +162,9 @@ export class Channels {
     this.#waiting = this.#waiting.filter((message) => message.channel !== name);
     for (const message of due) {
       this.#waitingBytes -= message.data.length + WAITING_OVERHEAD_BYTES;
-      this.deliver(message);
+      // Another may lead since it came.
+      if (message.epoch === 0 || message.epoch >= this.#driver.machine.epoch) this.deliver(message);
+      else this.#channels.get(name)?.dispatchEvent(new StaleEvent({ ...message, type: 'stale' }));
     }
   }
 }

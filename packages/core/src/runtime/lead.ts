@@ -11,7 +11,7 @@ export interface LeadHooks {
   /** The work still runs `drainMs` after its term ended. */
   overran(epoch: number): void;
   /** The work threw something else than the reason of its term's end. */
-  failed(): void;
+  failed(epoch: number): void;
   /** The call is over. */
   ended(lead: Lead): void;
 }
@@ -90,7 +90,7 @@ export class Lead {
     this.#isRunning = false;
     this.#cancelOverrun();
     this.#tellDrained();
-    if (hasFailed) this.#hooks.failed();
+    if (hasFailed) this.#hooks.failed(term.epoch);
     if (this.#ending) this.#end();
     else this.#proceed();
   }

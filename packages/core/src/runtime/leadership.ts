@@ -138,7 +138,10 @@ export class Leadership extends TypedEventTarget<LeadershipEventMap> {
     const lead = new Lead(work, drainMs, {
       host: this.#driver.host,
       overran: (epoch) => this.dispatchEvent(new OverrunEvent({ type: 'overrun', epoch })),
-      failed: () => void this.resign(),
+      // What an earlier term's work throws is no reason to give up a later one.
+      failed: (epoch) => {
+        if (epoch === this.#termEpoch) void this.resign();
+      },
       ended: () => this.#leads.delete(lead),
     });
     this.#leads.add(lead);
@@ -158,7 +161,7 @@ export class Leadership extends TypedEventTarget<LeadershipEventMap> {
    * does not lead.
    */
   async resign(): Promise<void> {
-    if (this.#stepDown) await this.#stepDown;
+    while (this.#stepDown) await this.#stepDown;
     if (!this.#termEpoch) return;
     await this.#stepDownWith('resigned', () => {
       this.#driver.input((machine, now) => machine.resign(now));
@@ -174,7 +177,7 @@ export class Leadership extends TypedEventTarget<LeadershipEventMap> {
    * and interrupted work is run anew; DoyenError `leadership-lost` when the term ended meanwhile.
    */
   async transfer(memberId: string): Promise<void> {
-    if (this.#stepDown) await this.#stepDown;
+    while (this.#stepDown) await this.#stepDown;
     if (!this.#termEpoch) {
       throw new DoyenError('not-leading', 'only the leader can transfer the leadership');
     }

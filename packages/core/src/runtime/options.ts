@@ -111,7 +111,14 @@ export function plainMeta(meta: unknown): unknown {
 
 /** Whether `text` may name a cluster, a node or a channel. */
 export function isText(text: string): boolean {
-  return text !== '' && !/\p{Cc}/u.test(text) && byteLength(text) <= TEXT_BYTES_MAX;
+  // A lone surrogate travels as another character: two ids would be one, or one two.
+  return text !== '' && !/[\p{Cc}\p{Cs}]/u.test(text) && byteLength(text) <= TEXT_BYTES_MAX;
+}
+
+/** The name tells nodes with other rules apart, so it must be there, and fit into a hello. */
+function isStrategy(value: unknown): boolean {
+  const { name, compare } = (value ?? {}) as Record<string, unknown>;
+  return isFunction(compare) && typeof name === 'string' && isText(name) && byteLength(name) <= 64;
 }
 
 /** A value for an error message: short, and never throws. */
@@ -154,7 +161,9 @@ function schema() {
     {
       cluster: text,
       transport: methods('start', 'send', 'close'),
-      election: v.optional(methods('compare')),
+      election: v.optional(
+        a('a strategy: { name of 1 to 64 bytes, compare }', (value) => isStrategy(value)),
+      ),
       detection: v.optional(
         v.strictObject(
           {

@@ -1,18 +1,19 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CodecError, decode, encode } from '../../src/machine/codec.ts';
+import { BIRTH_MAX, CodecError, decode, encode, STARTED_AT_MAX } from '../../src/machine/codec.ts';
 import type { Message } from '../../src/machine/message.ts';
 import { RECORD_STATUSES } from '../../src/machine/record.ts';
 
 const name = fc.string({ minLength: 1, maxLength: 30, unit: 'grapheme' });
 const count = fc.maxSafeNat();
-const candidate = fc.record({ id: name, startedAt: count });
+const stamp = fc.integer({ min: 0, max: STARTED_AT_MAX });
+const candidate = fc.record({ id: name, startedAt: stamp });
 const record = fc.record({
   id: name,
   instance: name,
-  birth: count,
+  birth: fc.integer({ min: 0, max: BIRTH_MAX }),
   incarnation: fc.nat(2 ** 31 - 1),
-  startedAt: count,
+  startedAt: stamp,
   status: fc.constantFrom(...RECORD_STATUSES),
   candidate: fc.boolean(),
   hidden: fc.boolean(),

@@ -27,7 +27,7 @@ describe('wrong options', () => {
     [
       { ...given, election: 'oldest' },
       TypeError,
-      'election must be an object with compare, got "oldest"',
+      'election must be a strategy: { name of 1 to 64 bytes, compare }, got "oldest"',
     ],
     [{ ...given, detection: 5 }, TypeError, 'detection must be an object, got 5'],
     [{ ...given, joinGrace: 5 }, TypeError, 'joinGrace is no option'],

@@ -17,3 +17,6 @@ export async function failures(options: {
   }
   return failed;
 }
+
+/** A guard against hanging: the seeds of one test take half a minute of one core, shared or not. */
+export const TIMEOUT_MS = 600_000;
