@@ -5,7 +5,10 @@ interface Confirmation {
   readonly since: number;
 }
 
-/** Rounds that the application asked for: does anybody of the living still answer this leader (Q7)? */
+/**
+ * Rounds that the application asked for: does most of the roster, suspects included, still answer
+ * this leader (Q7)? Most, so that a leader cut off from the others is not told that it leads them.
+ */
 export class Confirmations {
   readonly #kernel: Kernel;
   #open: Confirmation[] = [];
@@ -23,17 +26,27 @@ export class Confirmations {
     detector.hurry();
   }
 
+  /** An answer came: a round may be over. */
+  answered(): void {
+    if (this.#open.length > 0) this.#kernel.wake(this.#kernel.now);
+  }
+
   /** Ends the rounds that are over, for a node that `leads` or not; gives the time of the next. */
   poll(now: number, leads: boolean): number {
     if (this.#open.length === 0) return Number.POSITIVE_INFINITY;
-    const { detector, outbox } = this.#kernel;
     this.#open = this.#open.filter(({ ticket, since }) => {
-      const { answered, asked, over } = detector.round(since);
-      if (!over && now < since + CONFIRM_MS) return true;
-      outbox.emit({ type: 'confirmed', ticket, ok: leads && (answered > 0 || asked === 0) });
+      const isConfirmed = this.#isConfirmed(since);
+      if (leads && !isConfirmed && now < since + CONFIRM_MS) return true;
+      this.#kernel.outbox.emit({ type: 'confirmed', ticket, ok: leads && isConfirmed });
       return false;
     });
     return Math.min(...this.#open.map(({ since }) => since + CONFIRM_MS));
+  }
+
+  #isConfirmed(since: number): boolean {
+    const { detector, roster } = this.#kernel;
+    const answered = [...roster.others()].filter((entry) => detector.hasAnswered(entry, since));
+    return 2 * (answered.length + 1) > roster.size;
   }
 }
 

@@ -85,6 +85,7 @@ export class Detector {
     const entry = this.#kernel.roster.get(instance);
     const watch = link ? link.watch : entry?.probe;
     if (!watch?.answered(sequence, this.#kernel.now) || !entry) return;
+    this.#kernel.confirmations.answered();
     this.#kernel.roster.refresh(entry);
     if (this.#isIsolated) this.#lookAround();
   }
@@ -187,23 +188,23 @@ export class Detector {
     readonly asked: number;
     readonly over: boolean;
   } {
-    const { now, links, roster } = this.#kernel;
+    const { now, roster } = this.#kernel;
     const asked = [...roster.others()].filter((entry) => entry.suspectedAt === null);
-    const answered = asked.filter(
-      (entry) =>
-        entry.probe.answeredSentAt >= since ||
-        links.of(entry.record.instance).some((link) => link.watch.answeredSentAt >= since),
-    ).length;
+    const answered = asked.filter((entry) => this.hasAnswered(entry, since)).length;
     const over = answered === asked.length || now >= since + TIMEOUT_MAX_MS;
     return { answered, asked: asked.length, over };
   }
 
-  /** Send time of the latest ping that any of the living answered; `now` when there is nobody. */
+  hasAnswered({ record, probe }: Entry, since: number): boolean {
+    const links = this.#kernel.links.of(record.instance);
+    return probe.answeredSentAt >= since || links.some((l) => l.watch.answeredSentAt >= since);
+  }
+
+  /** Send time of the latest ping that any member answered; `now` when there is nobody else. */
   answeredAt(now: number): number {
     const { roster, links } = this.#kernel;
-    const others = roster.watchers(roster.self);
-    if (others.length === 0) return now;
-    const times = others.flatMap(({ record, probe }) => [
+    if (roster.size === 1) return now;
+    const times = [...roster.others()].flatMap(({ record, probe }) => [
       probe.answeredSentAt,
       ...links.of(record.instance).map(({ watch }) => watch.answeredSentAt),
     ]);

@@ -1,4 +1,5 @@
 import type { Channels } from './channels.ts';
+import type { Confirmations } from './confirmations.ts';
 import type { Departure } from './departure.ts';
 import type { Detector } from './detector.ts';
 import type { Election } from './election.ts';
@@ -26,6 +27,7 @@ export interface Kernel {
   readonly election: Election;
   readonly greeting: Greeting;
   readonly channels: Channels;
+  readonly confirmations: Confirmations;
   /** This node's leave, once it is announced. */
   departure: Departure | null;
   now: number;

@@ -37,7 +37,6 @@ export class Machine {
   #discoveryPending: number | null = null;
   #isReady = false;
   readonly #inbox: Inbox;
-  readonly #confirmations: Confirmations;
 
   constructor(options: MachineOptions) {
     const health = new Health();
@@ -65,10 +64,10 @@ export class Machine {
     kernel.election = new Election(kernel);
     kernel.detector = new Detector(kernel);
     kernel.greeting = new Greeting(kernel);
+    kernel.confirmations = new Confirmations(kernel);
     kernel.roster = new Roster(kernel);
     this.#kernel = kernel;
     this.#inbox = new Inbox(kernel);
-    this.#confirmations = new Confirmations(kernel);
     this.#startedAt = options.now;
     this.#dueAt = options.now;
   }
@@ -210,7 +209,7 @@ export class Machine {
   /** Starts a fresh round to all members; ends in one `confirmed` event with the same ticket. */
   confirm(ticket: number, now: number): void {
     this.#input(now, () => {
-      this.#confirmations.start(ticket);
+      this.#kernel.confirmations.start(ticket);
       this.#kernel.wake(now);
     });
   }
@@ -298,7 +297,7 @@ export class Machine {
         roster.pollContests(now),
         this.#pollSettled(now),
         election.poll(now),
-        this.#confirmations.poll(now, this.leads(now)),
+        this.#kernel.confirmations.poll(now, this.leads(now)),
         this.#pollDeparture(now),
       ];
       if (this.#isOver) return;
