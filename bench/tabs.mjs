@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { chromium } from 'playwright-core';
 import { CHROMIUM_ADVICE, ensureChromium } from '../scripts/chromium.mjs';
 import { startSite } from './demo-site.mjs';
@@ -22,6 +23,9 @@ const COLUMNS = [
 ];
 
 const MESH_LIMIT_MS = 60_000;
+/** An older tab preempts one that led alone some 100 ms after they met: only what lasts is settled. */
+const SETTLED_MS = 300;
+const POLL_MS = 20;
 /** Two nodes have nobody to confirm a silence; anything longer is a failure. */
 const FAILOVER_LIMIT_MS = 30_000;
 
@@ -79,32 +83,29 @@ class Tabs {
     const started = Date.now();
     const pages = Array.from({ length: this.#size }, () => this.#page());
     this.#pages = await Promise.all(pages);
-    await this.#meshed();
-    return Date.now() - started;
+    return (await this.#settled()).since - started;
   }
 
   /** Opens one more; milliseconds from the start of its node, when the page has loaded. */
   async add() {
     const page = await this.#page();
     this.#pages.push(page);
-    await this.#meshed();
-    const ended = Date.now();
-    return ended - (await page.evaluate(() => globalThis.nodeStartedAt));
+    const { since } = await this.#settled();
+    return since - (await page.evaluate(() => globalThis.nodeStartedAt));
   }
 
   /** Milliseconds from the act until the last survivor is told of the new leader. */
   async failover(act) {
-    const leader = await this.#pages[0].evaluate(() => globalThis.doyen.leadership.current.id);
-    const ids = await Promise.all(
-      this.#pages.map((page) => page.evaluate(() => globalThis.doyen.id)),
-    );
+    const { leader } = await this.#settled();
+    const ids = await this.#each(() => globalThis.doyen.id);
     const [victim] = this.#pages.splice(ids.indexOf(leader), 1);
-    const changes = this.#pages.map((page) => page.evaluate(nextLeader, FAILOVER_LIMIT_MS));
+    const listening = this.#each(nextLeader, { former: leader, limitMs: FAILOVER_LIMIT_MS });
     // Each page has begun to listen before the act: its evaluation is queued behind this one.
-    await Promise.all(this.#pages.map((page) => page.evaluate(() => true)));
+    const named = await this.#each(() => globalThis.doyen.leadership.current?.id);
+    if (named.some((id) => id !== leader)) throw new Error('The leader changed before the act.');
     const acted = Date.now();
     await act(victim);
-    const toldAt = await Promise.all(changes);
+    const toldAt = await listening;
     await victim.context().close();
     return Math.max(...toldAt) - acted;
   }
@@ -114,8 +115,23 @@ class Tabs {
     this.#pages = [];
   }
 
-  async #meshed() {
-    await Promise.all(this.#pages.map((page) => page.waitForFunction(isMeshed, this.#size, WAIT)));
+  /** Waits until all are linked and have named one leader at one epoch for a while; since when. */
+  async #settled() {
+    const deadline = Date.now() + MESH_LIMIT_MS;
+    for (let since, last; Date.now() < deadline; await setTimeout(POLL_MS)) {
+      const asked = Date.now();
+      const [claim, ...others] = await this.#each(claimOfMesh, this.#size);
+      const isOne = claim !== null && others.every((other) => other === claim);
+      if (!isOne || claim !== last) since = asked;
+      last = isOne ? claim : undefined;
+      if (isOne && asked - since >= SETTLED_MS) return { since, leader: JSON.parse(claim)[0] };
+    }
+    throw new Error(`The tabs do not agree on a leader within ${MESH_LIMIT_MS} ms.`);
+  }
+
+  /** What each page answers. */
+  #each(work, arg) {
+    return Promise.all(this.#pages.map((page) => page.evaluate(work, arg)));
   }
 
   async #page() {
@@ -126,8 +142,6 @@ class Tabs {
     return page;
   }
 }
-
-const WAIT = { timeout: MESH_LIMIT_MS, polling: 10 };
 
 function closePage(page) {
   return page.close();
@@ -141,11 +155,15 @@ async function crashPage(page) {
   await crashed;
 }
 
-/** Runs in the page. */
-function isMeshed(size) {
+/** Runs in the page: the leader and the epoch that it names, once it has a link to every other. */
+function claimOfMesh(size) {
   const node = globalThis.doyen;
-  if (node?.members.length !== size || !node.leadership.current) return false;
-  return node.members.every(({ link, status }) => link !== 'relayed' && status === 'alive');
+  const leader = node?.leadership.current;
+  if (!leader || node.members.length !== size) return null;
+  const isLinked = node.members.every(
+    ({ link, status }) => link !== 'relayed' && status === 'alive',
+  );
+  return isLinked ? JSON.stringify([leader.id, node.leadership.epoch]) : null;
 }
 
 /** Runs in the page before its own code: notes when that publishes its node. */
@@ -161,10 +179,9 @@ function noteNodeStart() {
   });
 }
 
-/** Runs in the page: the time at which somebody else than now is named leader. */
-function nextLeader(limitMs) {
+/** Runs in the page: the time at which somebody else than the former leader is named. */
+function nextLeader({ former, limitMs }) {
   const { leadership } = globalThis.doyen;
-  const former = leadership.current.id;
   return new Promise((resolve, reject) => {
     setTimeout(() => reject(new Error('no new leader')), limitMs);
     leadership.addEventListener('change', ({ leader }) => {
