@@ -31,6 +31,15 @@ export interface Contender {
   readonly tiebreak: Tiebreak | null;
 }
 
+/** Two leaders of one epoch have met, and this node is one of them (E6). */
+export interface Collision {
+  rival: Claim;
+  /** Read when the rival appeared; not read again for this collision. */
+  readonly tiebreak: Tiebreak | null;
+  readonly since: number;
+  toldAt: number;
+}
+
 /** Negative when `a` should lead on after two leaders of one epoch have met. A total order (E6). */
 export function compareContenders(a: Contender, b: Contender, strategy: Strategy): number {
   return (

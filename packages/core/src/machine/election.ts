@@ -2,6 +2,7 @@ import { Candidacy, Restraint } from './candidacy.ts';
 import {
   bestOf,
   type Claim,
+  type Collision,
   compareContenders,
   EPOCH_MAX,
   isPlausibleEpoch,
@@ -15,15 +16,6 @@ import type { ClaimMessage, Summary, TransferMessage } from './message.ts';
 import type { Entry } from './roster.ts';
 import { Seniority } from './seniority.ts';
 import type { Candidate } from './strategy.ts';
-
-/** Two leaders of one epoch have met, and this node is one of them (E6). */
-interface Collision {
-  rival: Claim;
-  /** Read when the rival appeared; not read again for this collision. */
-  readonly tiebreak: Tiebreak | null;
-  readonly since: number;
-  toldAt: number;
-}
 
 interface Transfer {
   readonly instance: string;
@@ -371,14 +363,16 @@ export class Election {
     const { instance } = this.#kernel.options;
     const isHandover = this.#transfer?.instance === claim.instance;
     const cause = isHandover ? 'transferred' : this.#collision ? 'merged' : 'preempted';
-    const wasNull = this.leader === null;
+    const { leader } = this;
+    // Whoever is quiet here may be given up elsewhere: that is no preemption.
+    const isOpen = !leader || leader.suspectedAt !== null;
     if (this.#leading && !isHandover) this.#restraint.deposed(this.#kernel.now);
     if (this.#leading) this.#endTerm(isHandover ? 'transferred' : 'higher-epoch');
     this.#enter(claim);
     if (claim.instance !== instance) this.#candidacy.forgetResignation();
     this.#seniority.hasFollowed = true;
     this.#seniority.meet(claim);
-    this.#publish(wasNull ? 'elected' : cause);
+    this.#publish(isOpen ? 'elected' : cause);
     this.#updateCandidacy();
     this.#kernel.settle();
     this.#evaluateIn(BATCH_MS);
