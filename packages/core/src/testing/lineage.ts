@@ -15,11 +15,13 @@ interface Ancestor {
 
 /**
  * Who led, and how each lead came from the one before, by nothing but public events. Says whom a
- * leader may hold its lead against (E7): at most those named here.
+ * leader may hold its lead against (E7): at most those named here. And says when one that must hold
+ * has not held: a lead that was transferred is preempted only by who ranks above its giver.
  */
 export class Lineage {
   readonly #byEpoch = new Map<number, Ancestor[]>();
   readonly #strategy: Strategy;
+  #complaint: string | null = null;
 
   constructor(strategy: Strategy) {
     this.#strategy = strategy;
@@ -38,6 +40,7 @@ export class Lineage {
           hasResigned: false,
         };
         this.#byEpoch.set(epoch, [...this.#of(epoch), ancestor]);
+        if (reason === 'preempted') this.#checkPreemption(ancestor);
       } else if (reason === 'resigned' && previous?.instance === node.instance) {
         const own = this.#of(epoch).find(({ instance }) => instance === node.instance);
         if (own === undefined) return;
@@ -45,6 +48,11 @@ export class Lineage {
         own.keys.push(keyOf(previous));
       }
     });
+  }
+
+  /** E7: which lead was taken that should have held. */
+  get complaint(): string | null {
+    return this.#complaint;
   }
 
   /** Whether the claim that `instance` leads under may stand against a candidate that ranks above. */
@@ -71,6 +79,15 @@ export class Lineage {
       default:
         return [];
     }
+  }
+
+  #checkPreemption({ epoch, previous, keys: [own] }: Ancestor): void {
+    const taken = this.#of(epoch - 1).find(({ instance }) => instance === previous);
+    if (taken?.reason !== 'transferred' || own === undefined) return;
+    const giver = this.#of(epoch - 2).find(({ instance }) => instance === taken.previous);
+    if (!giver?.keys.every((key) => this.#strategy.compare(own, key) >= 0)) return;
+    const [{ id } = own] = giver.keys;
+    this.#complaint ??= `E7: ${own.id} preempts in epoch ${epoch}, but ${id}, who gave the lead, ranks above`;
   }
 
   #of(epoch: number): readonly Ancestor[] {

@@ -44,8 +44,14 @@ export class Story {
   }
 
   async tell(line: string): Promise<void> {
-    const [verb, id = '', on] = line.trim().split(/\s+/);
+    const [verb] = line.trim().split(/\s+/);
     if (verb === 'settle') return this.#settle();
+    await this.#perform(line);
+    this.#fail(this.#lineage.complaint);
+  }
+
+  async #perform(line: string): Promise<void> {
+    const [verb, id = '', on] = line.trim().split(/\s+/);
     const isDone = verb === 'candidacy' && this.sim.awake.includes(id);
     await perform(this.sim, line);
     if (!isDone) return;
@@ -69,12 +75,15 @@ export class Story {
     await sim.run(STANDING_BACK_MS);
     // What was queued in a pause may still have told of somebody who has ended meanwhile.
     await sim.runUntil(isAgreed, { withinMs: AGREEMENT_MS });
-    const wrong = this.#complaint();
-    if (wrong !== null) throw new SimulationError(`${wrong}\n${sim.where()}`);
+    this.#fail(this.#lineage.complaint ?? this.#complaint());
     const counts = changeCounts(sim);
     await sim.run(CALM_MS);
     const isCalm = () => counts === changeCounts(sim);
     await sim.runUntil(() => isCalm() && agrees(sim), { withinMs: 0 });
+  }
+
+  #fail(complaint: string | null): void {
+    if (complaint !== null) throw new SimulationError(`${complaint}\n${this.sim.where()}`);
   }
 
   /** Somebody must be able to lead. */

@@ -1,7 +1,10 @@
+import { oldestNode } from '@doyen/core';
 import { describe, expect, it } from 'vitest';
 import { faultSchedule } from '../../src/testing/fault-schedule.ts';
+import { Lineage } from '../../src/testing/lineage.ts';
 import { runSchedule, scenarioOf, shrinkSchedule } from '../../src/testing/schedule-run.ts';
 import { perform } from '../../src/testing/script.ts';
+import type { SimNode } from '../../src/testing/sim-node.ts';
 import { SimulationError, simulate } from '../../src/testing/simulate.ts';
 import { Story } from '../../src/testing/story.ts';
 
@@ -83,6 +86,33 @@ describe('the end of a story', () => {
     sim.node('n0').leadership.setCandidacy(false);
     await tell('run 5000');
     await expect(tell('settle')).rejects.toThrow(/E1: n\d leads in epoch 4/);
+  });
+
+  it('E7: finds a lead that was given, and taken by one that ranks below the giver', () => {
+    const lineage = new Lineage(oldestNode());
+    const node = (id: string, startedAt: number) => {
+      const leadership = new EventTarget();
+      const made = { id, instance: id, startedAt, leadership };
+      lineage.follow(made as unknown as SimNode);
+      return made;
+    };
+    const [giver, taker, third] = [node('a', 1), node('b', 3), node('c', 2)];
+    const claim = (
+      leader: typeof giver,
+      epoch: number,
+      reason: string,
+      previous?: typeof giver,
+    ) => {
+      const event = Object.assign(new Event('change'), { leader, epoch, reason, previous });
+      leader.leadership.dispatchEvent(event);
+    };
+    claim(giver, 1, 'elected');
+    claim(taker, 2, 'transferred', giver);
+    expect(lineage.complaint).toBeNull();
+    claim(third, 3, 'preempted', taker);
+    expect(lineage.complaint).toBe(
+      'E7: c preempts in epoch 3, but a, who gave the lead, ranks above',
+    );
   });
 
   it('E10: finds a cluster that does not come to rest', async () => {
