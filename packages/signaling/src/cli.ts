@@ -1,10 +1,23 @@
 #!/usr/bin/env node
-/**
- * `doyen-signaling`: a signaling server of its own. Environment: HOST (127.0.0.1), PORT (8787, 0 for
- * any), ORIGINS (comma separated, or *), TRUST_PROXY=1 (clients' addresses from X-Forwarded-For).
- */
+/** `doyen-signaling`: a signaling server of its own. */
 import type { IncomingMessage } from 'node:http';
+import { parseArgs } from 'node:util';
 import { createSignalingServer, type Origins } from './node.ts';
+
+const USAGE = `Usage: doyen-signaling [--help]
+
+Runs a signaling server until SIGINT or SIGTERM. It is told by the environment:
+
+  HOST         address to listen on (127.0.0.1)
+  PORT         port to listen on, 0 for any free one (8787)
+  ORIGINS      pages that may connect, comma separated, or * (pages of the same host)
+  TRUST_PROXY  1: clients' addresses are the last ones of X-Forwarded-For`;
+
+/** Whether help is asked for. @throws TypeError for any other argument. */
+function wantsHelp(): boolean {
+  const options = { help: { type: 'boolean', short: 'h' } } as const;
+  return parseArgs({ options }).values.help === true;
+}
 
 function originsFrom(text: string | undefined): { origins?: Origins } {
   if (text === undefined || text === '') return {};
@@ -24,7 +37,7 @@ function forwardedAddress(request: IncomingMessage): string {
   return last || (request.socket.remoteAddress ?? '');
 }
 
-async function main(): Promise<void> {
+async function serve(): Promise<void> {
   const { HOST, PORT, ORIGINS, TRUST_PROXY } = process.env;
   const server = createSignalingServer({
     ...originsFrom(ORIGINS),
@@ -40,7 +53,19 @@ async function main(): Promise<void> {
   process.on('SIGINT', stop).on('SIGTERM', stop);
 }
 
-main().catch((error: unknown) => {
+function main(): void {
+  try {
+    if (wantsHelp()) return console.log(USAGE);
+  } catch (error) {
+    fail(error, 2);
+    return console.error(USAGE);
+  }
+  serve().catch((error: unknown) => fail(error, 1));
+}
+
+function fail(error: unknown, exitCode: number): void {
   console.error(`doyen-signaling: ${error instanceof Error ? error.message : String(error)}`);
-  process.exitCode = 1;
-});
+  process.exitCode = exitCode;
+}
+
+main();

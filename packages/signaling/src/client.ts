@@ -6,6 +6,7 @@ import {
   type SignalingEventMap,
   StateChangeEvent,
 } from './events.ts';
+import { checkOptions, isFunction, isText, type Rules } from './option-check.ts';
 import {
   byteLength,
   CLOSE,
@@ -79,6 +80,7 @@ export class SignalingClient extends EventTarget {
   readonly #timers = new Map<TimerName, Timer>();
   #state: SignalingState = 'connecting';
   #code: number | undefined;
+  #reason = '';
   #peer: string | undefined;
   #resume: string | undefined;
   #iceServers: readonly IceServer[] | undefined;
@@ -93,6 +95,7 @@ export class SignalingClient extends EventTarget {
   /** @internal Made by {@link connectSignaling}. */
   constructor(options: SignalingOptions) {
     super();
+    checkOptions('options', RULES, options, ['url', 'room']);
     this.#options = options;
     this.#WebSocket = resolveWebSocket(options);
     this.#url = resolveUrl(options);
@@ -143,6 +146,11 @@ export class SignalingClient extends EventTarget {
   /** Close code that made the state `failed`. */
   get code(): number | undefined {
     return this.#code;
+  }
+
+  /** What the server said of that code, such as `origin not allowed`; else ''. */
+  get reason(): string {
+    return this.#reason;
   }
 
   /** The others in the room as last told. A hint: never proof that a peer lives or died. */
@@ -218,14 +226,14 @@ export class SignalingClient extends EventTarget {
       socket.addEventListener('message', ({ data }) => {
         if (this.#socket === socket && typeof data === 'string') this.#receive(data);
       });
-      socket.addEventListener('close', ({ code }) => {
-        if (this.#socket === socket) this.#closed(code ?? CLOSE.goingAway);
+      socket.addEventListener('close', ({ code, reason }) => {
+        if (this.#socket === socket) this.#closed(code ?? CLOSE.goingAway, reason);
       });
       // Always followed by `close`, which says more; `ws` throws when nobody listens.
       socket.addEventListener('error', () => undefined);
     } catch (cause) {
       // The address was checked: what is left is a page's policy, such as mixed content.
-      this.#fail(undefined);
+      this.#fail();
       this.dispatchEvent(new SignalingErrorEvent('socket_blocked', { cause }));
     }
   }
@@ -318,14 +326,15 @@ export class SignalingClient extends EventTarget {
     socket?.close();
   }
 
-  #closed(code: number): void {
-    if (NON_RETRYABLE.has(code)) this.#fail(code);
+  #closed(code: number, reason: string | undefined): void {
+    if (NON_RETRYABLE.has(code)) this.#fail(code, reason);
     else this.#retry();
   }
 
-  #fail(code: number | undefined): void {
+  #fail(code?: number, reason = ''): void {
     this.#disconnect();
     this.#code = code;
+    this.#reason = reason;
     this.#setState('failed');
   }
 
@@ -370,10 +379,20 @@ export class SignalingClient extends EventTarget {
   }
 }
 
+const RULES: Rules<SignalingOptions> = {
+  url: ['a ws: or wss: address', (url) => isText(url) && URL.canParse(url) && /^wss?:/i.test(url)],
+  room: ['22 to 64 characters of base64url', (room) => isText(room) && isRoomId(room)],
+  meta: ['text', isText],
+  token: ['a function', isFunction],
+  WebSocket: ['a WebSocket class', isFunction],
+  random: ['a function', isFunction],
+  signal: ['an AbortSignal', (signal) => isFunction(Object(signal).addEventListener)],
+};
+
 /**
  * Enters a room and stays in it. Returns at once; an unreachable server is retried until `close()`.
  *
- * @throws TypeError when `url` is no WebSocket address, `room` no room id, or there is no WebSocket;
+ * @throws TypeError that names an option that is unknown or wrong, or when there is no WebSocket;
  * RangeError when `meta` is longer than 1 KiB.
  */
 export function connectSignaling(options: SignalingOptions): SignalingClient {
@@ -389,10 +408,6 @@ function resolveWebSocket({ WebSocket }: SignalingOptions): WebSocketConstructor
 }
 
 function resolveUrl({ url, room, meta }: SignalingOptions): string {
-  if (!URL.canParse(url) || !/^wss?:/.test(url))
-    throw new TypeError(`url: expected a ws: or wss: address, got ${String(url)}`);
-  if (typeof room !== 'string' || !isRoomId(room))
-    throw new TypeError(`room: expected 22 to 64 characters of base64url, got ${String(room)}`);
   if (meta !== undefined && byteLength(meta) > META_BYTES_MAX)
     throw new RangeError(`meta: expected at most ${META_BYTES_MAX} bytes, got ${byteLength(meta)}`);
   const base = new URL(url);

@@ -7,15 +7,12 @@ import { isRoomId } from './protocol.ts';
  */
 export type Origins = readonly string[] | '*';
 
-/** @throws TypeError for anything but `'*'` or a list of origins such as `https://app.example`. */
-export function checkOrigins(origins: Origins | undefined): void {
-  if (origins === undefined || origins === '*') return;
-  if (!Array.isArray(origins))
-    throw new TypeError(`origins: expected '*' or a list, got ${origins}`);
-  for (const origin of origins) {
-    if (URL.canParse(origin) && new URL(origin).origin === origin) continue;
-    throw new TypeError(`origins: expected 'https://host[:port]', got ${String(origin)}`);
-  }
+/** Whether `value` is `'*'` or a list of origins such as `https://app.example`. */
+export function isOrigins(value: unknown): value is Origins {
+  if (value === '*') return true;
+  const isOrigin = (text: unknown) =>
+    typeof text === 'string' && URL.canParse(text) && new URL(text).origin === text;
+  return Array.isArray(value) && value.every(isOrigin);
 }
 
 /** Whether the page behind a request may connect; without a list, only pages of the same host. */

@@ -4,20 +4,32 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ServerOptions, type WebSocket, WebSocketServer } from 'ws';
-import { addressKey, checkOrigins, isOriginAllowed, type Origins, pathOf, roomOf } from './gate.ts';
+import { addressKey, isOriginAllowed, pathOf, roomOf } from './gate.ts';
 import { type Effect, Hub, type HubMetrics, type Verdict } from './hub.ts';
 import { resolveLimits, type SignalingLimits } from './limits.ts';
+import { CLOSE, type HelloMessage, parseIceServers, SUBPROTOCOL } from './protocol.ts';
 import {
-  CLOSE,
-  type HelloMessage,
-  type IceServer,
-  parseIceServers,
-  SUBPROTOCOL,
-} from './protocol.ts';
+  type AuthorizeRequest,
+  type CloseOptions,
+  checkCloseOptions,
+  checkHttpServer,
+  checkListenOptions,
+  checkServerOptions,
+  type ErrorSource,
+  type ListenOptions,
+  type SignalingServerOptions,
+} from './server-options.ts';
 
 export type { Origins } from './gate.ts';
 export type { HubMetrics } from './hub.ts';
 export { DEFAULT_LIMITS, type SignalingLimits } from './limits.ts';
+export type {
+  AuthorizeRequest,
+  CloseOptions,
+  ErrorSource,
+  ListenOptions,
+  SignalingServerOptions,
+} from './server-options.ts';
 
 const SWEEP_MS = 1_000;
 // A peer that does not answer a close is cut off, so that closing sockets cannot pile up.
@@ -30,57 +42,15 @@ const SPREAD_MS_PER_SOCKET = 1;
 const SPREAD_MIN_MS = 1_000;
 const SPREAD_MAX_MS = 30_000;
 
-/** Who asks for a place in a room. */
-export interface AuthorizeRequest {
-  readonly room: string;
-  /** What the client's `token` gave. */
-  readonly token: string | undefined;
-  /** Origin of the page, `undefined` outside browsers. */
-  readonly origin: string | undefined;
-  readonly address: string;
-}
-
-/** Options of {@link createSignalingServer}. */
-export interface SignalingServerOptions {
-  /**
-   * Decides who may enter a room; throwing refuses. With it, requests without an `Origin` need a
-   * token. Without it whoever knows a room id may enter the room.
-   */
-  readonly authorize?: (request: AuthorizeRequest) => boolean | Promise<boolean>;
-  /** Pages that may connect. @defaultValue pages of the host under which the server is reached */
-  readonly origins?: Origins;
-  /** Overrides of `DEFAULT_LIMITS`. */
-  readonly limits?: Partial<SignalingLimits>;
-  /** STUN and TURN servers for whoever entered, for instance with short-lived credentials. */
-  readonly iceServers?: (
-    request: AuthorizeRequest,
-  ) => readonly IceServer[] | Promise<readonly IceServer[]>;
-  /** Path below which rooms are found. @defaultValue '/v1' */
-  readonly path?: string;
-  /**
-   * Network address of a client, on which its limits are counted. Behind a proxy this must come from
-   * the proxy's header, else all users count as one. @defaultValue the socket's address
-   */
-  readonly address?: (request: IncomingMessage) => string;
-  /** Told what a hook threw, or why accepting sockets failed. @defaultValue console.error */
-  readonly onError?: (error: unknown, where: ErrorSource) => void;
-}
-
-/** Where an error came from. */
-export type ErrorSource = 'authorize' | 'iceServers' | 'address' | 'server';
-
-/** How to stop. */
-export interface CloseOptions {
-  /** Time in ms over which clients come back. @defaultValue 1 ms a socket, from 1 s to 30 s */
-  readonly spreadMs?: number;
-}
-
 /** A signaling server; see {@link createSignalingServer}. */
 export interface SignalingServer {
-  /** Serves rooms on an http server, whose other requests and upgrades are left alone. */
+  /**
+   * Serves rooms on an http server, whose other requests and upgrades are left alone.
+   * @throws TypeError when it is none.
+   */
   attach(server: Server): void;
-  /** Starts an http server of its own. @defaultValue port 0 (any free one), host 127.0.0.1 */
-  listen(options?: { readonly port?: number; readonly host?: string }): Promise<{
+  /** Starts an http server of its own. Rejects with a TypeError or RangeError naming the option. */
+  listen(options?: ListenOptions): Promise<{
     readonly port: number;
     /** What clients are given as `url`. */
     readonly url: string;
@@ -92,6 +62,7 @@ export interface SignalingServer {
   /**
    * Tells clients to come back later, closes their sockets with 1012, and detaches. Resolves when
    * the sockets and the server's own listener are closed. Idempotent.
+   * @throws TypeError or RangeError naming the option.
    */
   close(options?: CloseOptions): Promise<void>;
 }
@@ -114,9 +85,9 @@ class NodeSignalingServer implements SignalingServer {
   #closing: Promise<void> | undefined;
 
   constructor(options: SignalingServerOptions) {
-    checkOrigins(options.origins);
+    checkServerOptions(options);
     this.#options = options;
-    this.#path = checkPath(options.path ?? '/v1');
+    this.#path = options.path ?? '/v1';
     this.#limits = resolveLimits(options.limits);
     this.#hub = new Hub({
       limits: this.#limits,
@@ -127,13 +98,16 @@ class NodeSignalingServer implements SignalingServer {
   }
 
   attach(server: Server): void {
+    checkHttpServer(server);
     if (this.#attached.has(server) || this.#closing !== undefined) return;
     const onUpgrade = (...args: UpgradeArguments): void => this.#upgrade(server, ...args);
     this.#attached.set(server, onUpgrade);
     server.on('upgrade', onUpgrade);
   }
 
-  async listen({ port = 0, host = '127.0.0.1' } = {}): Promise<{ port: number; url: string }> {
+  async listen(options: ListenOptions = {}): Promise<{ port: number; url: string }> {
+    checkListenOptions(options);
+    const { port = 0, host = '127.0.0.1' } = options;
     if (this.#own !== undefined) throw new Error('listen: expected one call, got a second one');
     const server = createServer((request, response) => {
       if (!this.handle(request, response)) response.writeHead(404).end();
@@ -165,6 +139,7 @@ class NodeSignalingServer implements SignalingServer {
   }
 
   close(options: CloseOptions = {}): Promise<void> {
+    checkCloseOptions(options);
     this.#closing ??= this.#shutdown(options);
     return this.#closing;
   }
@@ -218,7 +193,7 @@ class NodeSignalingServer implements SignalingServer {
     socket.on('error', () => this.#apply(this.#hub.close(socket, CLOSE.goingAway, now())));
     socket.on('close', (code) => this.#apply(this.#hub.close(socket, code, now())));
     if (!isOriginAllowed(request, this.#options.origins)) {
-      socket.close(CLOSE.policy, 'origin');
+      socket.close(CLOSE.policy, 'origin not allowed');
       return;
     }
     const address = this.#addressOf(request);
@@ -279,7 +254,8 @@ class NodeSignalingServer implements SignalingServer {
     const request = { ...known, token };
     if (!(await this.#isAuthorized(request))) return { isAllowed: false };
     try {
-      const given = await this.#options.iceServers?.(request);
+      const { iceServers } = this.#options;
+      const given = typeof iceServers === 'function' ? await iceServers(request) : iceServers;
       return { isAllowed: true, ...(given && { iceServers: parseIceServers(given) }) };
     } catch (error) {
       // Peers of one network need none.
@@ -323,12 +299,6 @@ function socketOptions(limits: SignalingLimits): ServerOptions {
     handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
   };
   return options;
-}
-
-function checkPath(path: string): string {
-  if (typeof path !== 'string' || !/^(\/[A-Za-z0-9._~-]+)*$/.test(path))
-    throw new TypeError(`path: expected '/segment' without a trailing slash, got ${String(path)}`);
-  return path;
 }
 
 function rejectUpgrade(socket: Duplex, status: string): void {

@@ -249,6 +249,10 @@ export function parseServerMessage(text: string): ReadServerMessage | undefined 
   return result.success ? result.output : undefined;
 }
 
+/** Whether `value` is a list of STUN and TURN servers. */
+export const isIceServers = (value: unknown): value is readonly IceServer[] =>
+  v.is(iceServers, value);
+
 /** @throws ValiError when what a hook gave is no list of STUN and TURN servers. */
 export const parseIceServers = (value: unknown): readonly IceServer[] => v.parse(iceServers, value);
 

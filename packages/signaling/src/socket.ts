@@ -1,8 +1,9 @@
-/** What is read from an event of a socket: `data` of a message, `code` of a close. */
+/** What is read from an event of a socket: `data` of a message, `code` and `reason` of a close. */
 export interface SocketEvent {
   readonly type: string;
   readonly data?: unknown;
   readonly code?: number;
+  readonly reason?: string;
 }
 
 /** The part of a WebSocket that is used; browsers, Node, `ws`, Deno, Bun and workers have it. */

@@ -39,8 +39,8 @@ async function bundle(name: string, source: string): Promise<string> {
   return outfile;
 }
 
-function run(file: string, env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, [file], { env: { ...process.env, ...env } });
+function run(file: string, env: Record<string, string> = {}, args: readonly string[] = []) {
+  const child = spawn(process.execPath, [file, ...args], { env: { ...process.env, ...env } });
   children.push(child);
   let output = '';
   let wake: () => void = () => undefined;
@@ -93,6 +93,22 @@ test('S16: the command says what is wrong, and exits with 1', LIMIT, async () =>
   expect(await exited).toBe(1);
   expect(output()).toBe('doyen-signaling: PORT: expected 0 to 65535, got http\n');
 });
+
+test(
+  'S16: the command explains itself, and refuses what it does not know with 2',
+  LIMIT,
+  async () => {
+    const file = await bundle('cli', await readFile(path.join(sourceFolder, 'cli.ts'), 'utf8'));
+    const help = run(file, {}, ['--help']);
+    expect(await help.exited).toBe(0);
+    expect(help.output()).toMatch(/^Usage: doyen-signaling .*HOST.*PORT.*ORIGINS.*TRUST_PROXY/s);
+    for (const wrong of ['--port=80', '8787']) {
+      const { exited, output } = run(file, { PORT: '0' }, [wrong]);
+      expect(await exited).toBe(2);
+      expect(output()).toMatch(/^doyen-signaling: .*(--port|8787).*Usage: /s);
+    }
+  },
+);
 
 test('S22: neither a closed client nor a closed server keeps a process alive', LIMIT, async () => {
   const file = await bundle(

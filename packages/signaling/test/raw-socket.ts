@@ -7,6 +7,7 @@ export class RawSocket {
   readonly socket: WebSocket;
   readonly told: Told[] = [];
   readonly closed: Promise<number>;
+  closeReason = '';
   #wake: () => void = () => undefined;
 
   constructor(url: string, options: ClientOptions = {}) {
@@ -17,7 +18,12 @@ export class RawSocket {
     });
     // The close that follows tells all that the tests want to know.
     this.socket.on('error', () => this.#wake());
-    this.closed = new Promise((resolve) => this.socket.on('close', (code) => resolve(code)));
+    this.closed = new Promise((resolve) =>
+      this.socket.on('close', (code, reason) => {
+        this.closeReason = reason.toString();
+        resolve(code);
+      }),
+    );
   }
 
   say(message: unknown): void {

@@ -126,14 +126,17 @@ export class Mesh implements ContactHost {
   }
 
   #stateChanged(): void {
-    const { state, code } = this.#signaling;
+    const { state, code, reason } = this.#signaling;
+    const { signaling: url } = this.#options;
     if (state === 'ready') {
       this.#complaints.delete('signaling-unreachable');
       this.#complaints.delete('signaling-refused');
     } else if (state === 'waiting') {
-      this.#complain('signaling-unreachable', `No way to ${this.#options.signaling}; trying on.`);
+      // A browser does not tell a wrong path from a server that is down.
+      const hint = /\/v1\/*$/.test(new URL(url).pathname) ? '' : ' Does its path lack /v1?';
+      this.#complain('signaling-unreachable', `No way to ${url}; trying on.${hint}`);
     } else if (state === 'failed') {
-      this.#refused(`code ${code}; not trying again`);
+      this.#refused(`code ${code}${reason && ` (${reason})`}; not trying again`);
     }
   }
 

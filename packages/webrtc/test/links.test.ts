@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
 import { exchange, openRoom, type Room, scriptedRtc, watchedRtc, watchedSockets } from './room.ts';
 
 describe('links', () => {
@@ -168,6 +169,24 @@ describe('links', () => {
       a.recorder.of('fault').find(({ code }) => code === 'signaling-refused') ?? {};
     expect(message).toContain('signed out');
     await exchange(a, b);
+  });
+
+  it('W5: a page whose origin is not allowed is told so', async () => {
+    class Foreign extends WebSocket {
+      constructor(url: string, protocol?: string) {
+        super(url, protocol, { origin: 'https://elsewhere.example' });
+      }
+    }
+    const a = room.start('a', { WebSocket: Foreign });
+    await a.until('the fault', () => a.faults.includes('signaling-refused'));
+    const [fault] = a.recorder.of('fault');
+    expect(fault?.message).toContain('code 1008 (origin not allowed); not trying again');
+  });
+
+  it('W5: an address without the path of the server is told with a hint', async () => {
+    const a = room.start('a', { signaling: room.url.replace('/v1', '') });
+    await a.until('the fault', () => a.faults.includes('signaling-unreachable'));
+    expect(a.recorder.of('fault')[0]?.message).toContain('Does its path lack /v1?');
   });
 
   it('W5: when a peer loses the server its links stay, and the other end hears that it is away', async () => {
