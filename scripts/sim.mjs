@@ -2,9 +2,12 @@
 //   npm run sim -- --seed 7 [--nodes 5] [--seconds 120] [--without crash]… [--messages]
 // `--shrink [--out FILE]` narrows a failing seed down, and writes what is left as a scenario, by
 // default among the scenarios that the tests replay.
-import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { command, forwardSignals } from './command.mjs';
+import { install, root, tool } from './workspace.mjs';
+
+const BUILD_LIMIT_MS = 120_000;
 
 const { values } = parseArgs({
   options: {
@@ -18,8 +21,8 @@ const { values } = parseArgs({
   },
 });
 
-// Its output would stand in the middle of the trace.
-execFileSync('npx', ['tsc', '-b', 'packages/core'], { stdio: ['ignore', 'inherit', 'inherit'] });
+forwardSignals();
+await build();
 const { runSchedule, scenarioOf, shrinkSchedule } = await import(
   '../packages/core/dist/testing/schedule-run.js'
 );
@@ -40,6 +43,13 @@ if (isShrunk) write(run);
 if (run.error !== null) {
   process.stderr.write(`\n${run.error.message}\n`);
   process.exitCode = 1;
+}
+
+async function build() {
+  if (!(await install())) throw new Error('The dependencies could not be installed.');
+  const args = [tool('typescript', 'tsc'), '-b', 'packages/core'];
+  const { code } = await command(process.execPath, args, { cwd: root, limitMs: BUILD_LIMIT_MS });
+  if (code !== 0) throw new Error('The core does not compile.');
 }
 
 function write(shrunk) {
