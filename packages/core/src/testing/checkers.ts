@@ -87,7 +87,11 @@ export function allCheckers(options: CheckerOptions): Checker {
   const departures = [departureChecker(), duplicateChecker()];
   const stalls = stallChecker(options.leaderSuspicionMinMs);
   const roster = rosterChecker();
-  const [rivals, self, size] = [rivalChecker(), selfChecker(), sizeChecker()];
+  const [rivals, self, size] = [
+    rivalChecker(),
+    selfChecker(options.leaderSuspicionMinMs),
+    sizeChecker(),
+  ];
   // Most of what happens is messages: each checker sees only what it looks at.
   const checkers: Record<Observation['type'], readonly Checker[]> = {
     change: [epochs, self, evictions, changeChecker(), authorChecker(options.exclusiveEpochs)],
@@ -97,8 +101,8 @@ export function allCheckers(options: CheckerOptions): Checker {
     read: [epochs, self, rivals, size],
     candidacy: [self],
     term: [termChecker()],
-    stalled: [stalls],
-    frozen: [stalls],
+    stalled: [stalls, self],
+    frozen: [stalls, self],
     started: [size, ...departures],
     ended: [rivals, ...departures],
     failed: departures,
@@ -165,10 +169,11 @@ export function authorChecker(exclusive: boolean): Checker {
 
 /**
  * E5, E8, E13: who says that it leads also names itself as the leader, may lead, has not ended, and
- * has not told before that it lost the lead of this epoch.
+ * has not lost the lead of this epoch before: by its own word, by a freeze, or by a long stall.
  */
-export function selfChecker(): Checker {
+export function selfChecker(leaderSuspicionMinMs: number): Checker {
   const unwilling = new Set<string>();
+  const latest = new Map<string, number>();
   const lost = new Map<string, number>();
   return (observed) => {
     if (observed.type === 'candidacy') {
@@ -178,8 +183,15 @@ export function selfChecker(): Checker {
     if (observed.type === 'change' && observed.leader?.instance !== observed.node.instance) {
       lost.set(observed.node.instance, observed.epoch);
     }
-    if (observed.type !== 'read' || !observed.isSelf) return null;
+    const hasSlept = observed.type === 'stalled' && observed.stalledMs > leaderSuspicionMinMs;
+    if (hasSlept || observed.type === 'frozen') {
+      const { instance } = observed.node;
+      lost.set(instance, latest.get(instance) ?? 0);
+    }
+    if (observed.type !== 'read') return null;
     const { node, leader, epoch, isOver } = observed;
+    latest.set(node.instance, epoch);
+    if (!observed.isSelf) return null;
     if (leader?.instance !== node.instance) {
       return `E5: ${node.id} says that it leads, but names ${leader?.id ?? 'nobody'}`;
     }

@@ -67,22 +67,31 @@ describe('checkers', () => {
 
   it('E5: a node that says it leads while it names another is found', () => {
     const read = (leader: typeof a | null) => reading({ isSelf: true, leader });
-    expect(verdicts(selfChecker(), [read(a)])).toEqual([]);
-    expect(verdicts(selfChecker(), [read(b), read(null)])).toHaveLength(2);
+    expect(verdicts(selfChecker(2_000), [read(a)])).toEqual([]);
+    expect(verdicts(selfChecker(2_000), [read(b), read(null)])).toHaveLength(2);
   });
 
   it('E8: a node that says it leads after its end is found', () => {
     const end = reading({ isSelf: true, leader: a, isOver: true });
-    expect(verdicts(selfChecker(), [end])).toEqual([expect.stringMatching(/^E8: a says/)]);
-    expect(verdicts(selfChecker(), [reading({ isOver: true })])).toEqual([]);
+    expect(verdicts(selfChecker(2_000), [end])).toEqual([expect.stringMatching(/^E8: a says/)]);
+    expect(verdicts(selfChecker(2_000), [reading({ isOver: true })])).toEqual([]);
   });
 
   it('E8: a lost term that is resumed is found, a new one is not', () => {
     const leads = (epoch: number) => reading({ isSelf: true, leader: a, epoch });
     const calm = [leads(1), change(a, null, 1), leads(2)];
-    expect(verdicts(selfChecker(), calm)).toEqual([]);
+    expect(verdicts(selfChecker(2_000), calm)).toEqual([]);
     const bad = [leads(1), change(a, null, 1), leads(1)];
-    expect(verdicts(selfChecker(), bad)).toEqual([expect.stringMatching(/^E8: a resumes/)]);
+    expect(verdicts(selfChecker(2_000), bad)).toEqual([expect.stringMatching(/^E8: a resumes/)]);
+    const slept = (stalledMs: number): Observation => {
+      return { type: 'stalled', node: a, isSelf: false, stalledMs };
+    };
+    expect(verdicts(selfChecker(2_000), [leads(1), slept(1_900), leads(1)])).toEqual([]);
+    const frozen: Observation = { type: 'frozen', node: a, isSelf: false };
+    for (const sleep of [slept(2_100), frozen]) {
+      expect(verdicts(selfChecker(2_000), [leads(1), sleep, leads(2)])).toEqual([]);
+      expect(verdicts(selfChecker(2_000), [leads(1), sleep, leads(1)])).toHaveLength(1);
+    }
   });
 
   it('E13: a leader that is no candidate is found', () => {
@@ -90,8 +99,8 @@ describe('checkers', () => {
       return { type: 'candidacy', node: a, isCandidate };
     };
     const leads = reading({ isSelf: true, leader: a });
-    expect(verdicts(selfChecker(), [asked(false), asked(true), leads])).toEqual([]);
-    expect(verdicts(selfChecker(), [asked(false), leads])).toEqual([
+    expect(verdicts(selfChecker(2_000), [asked(false), asked(true), leads])).toEqual([]);
+    expect(verdicts(selfChecker(2_000), [asked(false), leads])).toEqual([
       expect.stringMatching(/^E13: a leads/),
     ]);
   });
