@@ -240,7 +240,12 @@ export class Detector {
 
   #pollAmnesty(now: number): number {
     if (this.#amnestySince === null) return Number.POSITIVE_INFINITY;
-    if (!this.round(this.#amnestySince).over) return this.#amnestySince + TIMEOUT_MAX_MS;
+    const since = this.#amnestySince;
+    // Suspects are asked as well: whoever they were before the sleep, they may answer now.
+    const isAnswered = [...this.#kernel.roster.others()].every((one) =>
+      this.hasAnswered(one, since),
+    );
+    if (!isAnswered && now < since + TIMEOUT_MAX_MS) return since + TIMEOUT_MAX_MS;
     this.#amnestySince = null;
     this.#kernel.election.amnestyOver();
     return now;

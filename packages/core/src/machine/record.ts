@@ -53,11 +53,16 @@ export function hashRecord(record: MemberRecord): number {
   return hashText(`${record.instance}:${record.incarnation}`);
 }
 
-/** FNV-1a over code units, 32 bits. */
+/**
+ * FNV-1a over code units, 32 bits, with the final mix of MurmurHash3: without it texts that differ
+ * in the last digit alone have hashes that cancel out in a digest.
+ */
 export function hashText(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  return hash >>> 0;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
 }
 
 function content(record: MemberRecord): string {

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { compareRecords, type MemberRecord, RECORD_STATUSES } from '../../src/machine/record.ts';
+import {
+  compareRecords,
+  hashRecord,
+  type MemberRecord,
+  RECORD_STATUSES,
+} from '../../src/machine/record.ts';
 
 const records = fc.record({
   id: fc.constant('a'),
@@ -44,4 +49,17 @@ it('M7: left beats suspicion and death of the same instance, at any incarnation'
       expect(merge(left, b).status).toBe('left');
     }),
   );
+});
+
+it('M2, M13: rosters in which several members are one incarnation behind have other digests', () => {
+  const member = (n: number, incarnation: number) =>
+    ({ instance: `instance-${n}`, incarnation }) as MemberRecord;
+  let cancelled = 0;
+  for (let a = 0; a < 200; a++) {
+    for (let b = a + 1; b < 200; b++) {
+      const [older, newer] = [2, 3].map((i) => hashRecord(member(a, i)) ^ hashRecord(member(b, i)));
+      if (older === newer) cancelled++;
+    }
+  }
+  expect(cancelled).toBe(0);
 });

@@ -390,3 +390,27 @@ describe('stalls on a grid', () => {
     await sim.runUntil(() => follows(sim, 'n2'), { withinMs: 600_000 });
   });
 });
+
+describe('waking among suspects', () => {
+  it('M9: who wakes with nothing but suspects waits a round before it claims', async () => {
+    const sim = await settled({ nodes: 4 });
+    sim.net.partition([['n2'], ['n1', 'n3', 'n4']]);
+    await sim.runUntil(() =>
+      sim.node('n2').members.every(({ id, status }) => id === 'n2' || status === 'suspect'),
+    );
+    sim.pause('n2');
+    sim.net.heal();
+    sim.leave('n1');
+    await sim.runUntil(() => follows(sim, 'n3', ['n3', 'n4']));
+    const { epoch } = sim.node('n3').leadership;
+    const at = sim.now;
+    sim.resume('n2');
+    await sim.runUntil(() => follows(sim, 'n2'));
+    // It hears of the new leader first, and outbids it as the older one: never the same epoch twice.
+    const seen = eventsOf(sim, 'n2', 'change', at).filter(({ leader }) => leader !== null);
+    expect(seen.map((change) => [change.leader, change.epoch])).toEqual([
+      ['n3', epoch],
+      ['n2', epoch + 1],
+    ]);
+  });
+});
