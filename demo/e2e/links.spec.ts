@@ -67,6 +67,17 @@ test('M4: a link that is cut is bridged by another tab, and everybody stays', as
   await expect.poll(() => a.linkTo(id)).toBe('direct');
 });
 
+test('a tab cut off by the only other one shows no answer, not a way by another', async ({
+  tabs,
+}) => {
+  const [a, b] = await tabs.openMany(2);
+  if (!a || !b) throw new Error('two tabs');
+  await agree([a, b]);
+  await a.page.locator(`li[data-key="${await b.id()}"] button`).click();
+  const row = b.page.locator(`li[data-key="${await a.id()}"] .how`);
+  await expect(row).toContainText('no answer');
+});
+
 test('E3: eight tabs agree on one leader, and again when it is gone', async ({ tabs }) => {
   const all = await Promise.all(
     Array.from({ length: 8 }, () => tabs.open({ query: '?picture=small&iterations=500' })),

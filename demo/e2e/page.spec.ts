@@ -30,6 +30,14 @@ for (const colorScheme of ['dark', 'light'] as const) {
     await expect(tab.page.getByText('suspect', { exact: true })).toBeVisible();
     const width = await tab.page.evaluate(() => document.documentElement.scrollWidth);
     expect(width).toBe(390);
+    // Wider than any name, whatever this tab's and the other's happen to be.
+    const overflow = await tab.page.locator('.members').evaluate((list) => {
+      for (const name of list.querySelectorAll('b')) name.textContent = 'Mellow Wombat Wren';
+      const edge = list.getBoundingClientRect().right;
+      const inner = [...list.querySelectorAll('.who, .how, .badge, button')];
+      return Math.max(...inner.map((part) => part.getBoundingClientRect().right)) - edge;
+    });
+    expect(overflow).toBeLessThanOrEqual(0);
   });
 }
 

@@ -1,9 +1,9 @@
-import type { LeaderChangeEvent } from '@doyen/core';
+import type { LeaderChangeEvent, Member } from '@doyen/core';
 import type { CheckpointListener, Progress, TileRecord } from './coordinator/checkpoint.ts';
 import type { Picture } from './coordinator/picture.ts';
 import { colourOf, colourOfEpoch, nameOf, shortId } from './name.ts';
 import type { Tab } from './tab.ts';
-import type { ClusterView } from './view/cluster-view.ts';
+import type { ClusterView, MemberView } from './view/cluster-view.ts';
 import { byId, html, keyed, setAttributes, setText } from './view/element.ts';
 import { History } from './view/history.ts';
 import { MandelbrotCanvas, type Tint } from './view/mandelbrot-canvas.ts';
@@ -127,16 +127,26 @@ export class Page implements CheckpointListener {
 function clusterOf(tab: Tab, progress: Progress): ClusterView {
   const { node } = tab;
   const leader = node.leadership.current?.id ?? null;
+  const hasNeighbour = node.members.some(({ id, link }) => link === 'direct' && !tab.isCut(id));
   const members = node.members.map(({ id, status, link }) => ({
     id,
     isSelf: id === node.id,
     isLeader: id === leader,
     isSuspect: status === 'suspect',
-    link: tab.isCut(id) ? ('cut' as const) : link,
+    link: shownLink(link, tab.isCut(id), hasNeighbour),
     rttMs: node.rtt(id),
     tiles: progress.tiles.filter(({ by }) => by === id).length,
   }));
   return { self: node.id, leader, epoch: node.leadership.epoch, members };
+}
+
+function shownLink(
+  link: Member['link'],
+  isCut: boolean,
+  hasNeighbour: boolean,
+): MemberView['link'] {
+  if (isCut) return 'cut';
+  return link === 'relayed' && !hasNeighbour ? 'silent' : link;
 }
 
 function drawState(situation: Situation): void {

@@ -11,7 +11,8 @@ export interface MemberView {
   readonly isSelf: boolean;
   readonly isLeader: boolean;
   readonly isSuspect: boolean;
-  readonly link: 'self' | 'direct' | 'relayed' | 'cut';
+  /** `silent`: no direct link, and nobody who could pass anything on. */
+  readonly link: 'self' | 'direct' | 'relayed' | 'silent' | 'cut';
   readonly rttMs: number | undefined;
   /** Tiles of the picture that it computed. */
   readonly tiles: number;
@@ -20,6 +21,7 @@ export interface MemberView {
 export function describeLink({ link, rttMs }: MemberView): string {
   if (link === 'self') return 'this tab';
   if (link === 'cut') return 'link cut here';
+  if (link === 'silent') return 'no answer';
   if (link === 'relayed') return 'by way of another';
   return rttMs === undefined ? 'direct' : `direct, ${formatMs(rttMs)}`;
 }
