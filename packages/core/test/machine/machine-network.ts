@@ -12,6 +12,9 @@ interface Flight {
   readonly bytes: Uint8Array;
 }
 
+// Far more than ten minutes of a small cluster take; a machine that is always due would not end.
+const ROUNDS_MAX = 1_000_000;
+
 /**
  * Machines in virtual time, linked one by one, and liars among them. Unlike in a simulation any two
  * may have no link at all, and a member may say whatever a test makes it say. Peers are named by
@@ -74,9 +77,9 @@ export class MachineNetwork {
 
   run(ms: number): void {
     const end = this.now + ms;
-    for (;;) {
+    for (let rounds = 0; this.#nextAt() <= end; rounds += 1) {
+      if (rounds > ROUNDS_MAX) throw new Error(`time stands still at ${this.now} ms`);
       const next = this.#nextAt();
-      if (next > end) break;
       this.#now = Math.max(this.now, next);
       this.#deliver();
       for (const machine of this.#machines.values()) {

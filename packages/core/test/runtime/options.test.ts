@@ -20,6 +20,12 @@ describe('wrong options', () => {
       'id must be 1 to 128 bytes of UTF-8 without control characters, got "a\\u0007b"',
     ],
     [
+      { ...given, id: '\ud800' },
+      RangeError,
+      // A lone surrogate has no UTF-8: two ids that differ here would be one on the wire.
+      'id must be 1 to 128 bytes of UTF-8 without control characters, got "\\ud800"',
+    ],
+    [
       { cluster: 'c', transport: {} },
       TypeError,
       'transport must be an object with start, send, close, got an object',
@@ -28,6 +34,16 @@ describe('wrong options', () => {
       { ...given, election: 'oldest' },
       TypeError,
       'election must be a strategy: { name of 1 to 64 bytes, compare }, got "oldest"',
+    ],
+    [
+      { ...given, election: { ...highestId(), name: 'x'.repeat(125) } },
+      TypeError,
+      'election must be a strategy: { name of 1 to 64 bytes, compare }, got an object',
+    ],
+    [
+      { ...given, election: { compare: () => 0 } },
+      TypeError,
+      'election must be a strategy: { name of 1 to 64 bytes, compare }, got an object',
     ],
     [{ ...given, detection: 5 }, TypeError, 'detection must be an object, got 5'],
     [{ ...given, joinGrace: 5 }, TypeError, 'joinGrace is no option'],
