@@ -192,7 +192,7 @@ describe('leaving and coming back', () => {
       ['n1', 'n2'],
       ['n3', 'n4', 'n5'],
     ]);
-    await sim.run(ms);
+    await sim.run(5000);
     const before = Math.max(...sim.ids.map((id) => sim.node(id).leadership.epoch));
     sim.net.heal();
     const elapsed = await sim.runUntil(() => knowsAll(sim) && follows(sim, 'n1'), {
@@ -392,7 +392,7 @@ describe('stalls on a grid', () => {
 });
 
 describe('waking among suspects', () => {
-  it('M9: who wakes with nothing but suspects waits a round before it claims', async () => {
+  it('M9: who wakes from a stall among suspects hears who leads before it claims', async () => {
     const sim = await settled({ nodes: 4 });
     sim.net.partition([['n2'], ['n1', 'n3', 'n4']]);
     await sim.runUntil(() =>
@@ -402,6 +402,7 @@ describe('waking among suspects', () => {
     sim.net.heal();
     sim.leave('n1');
     await sim.runUntil(() => follows(sim, 'n3', ['n3', 'n4']));
+    await sim.run(5000);
     const { epoch } = sim.node('n3').leadership;
     const at = sim.now;
     sim.resume('n2');
