@@ -9,6 +9,9 @@ const MEASURED_MS = 60_000;
 export async function run({ isSmoke }) {
   const rows = [];
   for (const nodes of isSmoke ? [3] : [3, 10, 50]) rows.push(await idle(nodes));
+  console.log(
+    'Budget at 10 nodes: 1 kB/s, and 500 virtual seconds a real second, checkers included.\n',
+  );
   table(['nodes', 'sent by a node', 'a message', 'virtual seconds a real second'], rows);
 }
 
