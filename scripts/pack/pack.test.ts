@@ -122,7 +122,7 @@ function serverProbe(bin: string): string {
   return `import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 const { WebSocket } = createRequire(import.meta.url)('ws');
-const server = spawn(process.execPath, [${JSON.stringify(bin)}, '--port', '0'], {
+const server = spawn(process.execPath, [${JSON.stringify(bin)}], {
   env: { ...process.env, PORT: '0', HOST: '127.0.0.1' },
   stdio: ['ignore', 'pipe', 'inherit'],
 });
