@@ -1,5 +1,5 @@
 /**
- * Leader election for browser tabs, devices and edge workers.
+ * Leader election for browser tabs and devices.
  *
  * @packageDocumentation
  */
