@@ -182,17 +182,11 @@ export class Detector {
     }
   }
 
-  /** How many of the living have answered a ping sent since, and whether the round is over. */
-  round(since: number): {
-    readonly answered: number;
-    readonly asked: number;
-    readonly over: boolean;
-  } {
-    const { now, roster } = this.#kernel;
-    const asked = [...roster.others()].filter((entry) => entry.suspectedAt === null);
+  /** How many of the living are asked in a round, and have answered a ping sent since. */
+  round(since: number): { readonly answered: number; readonly asked: number } {
+    const asked = [...this.#kernel.roster.others()].filter((entry) => entry.suspectedAt === null);
     const answered = asked.filter((entry) => this.hasAnswered(entry, since)).length;
-    const over = answered === asked.length || now >= since + TIMEOUT_MAX_MS;
-    return { answered, asked: asked.length, over };
+    return { answered, asked: asked.length };
   }
 
   hasAnswered({ record, probe }: Entry, since: number): boolean {
