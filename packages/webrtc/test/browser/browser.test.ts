@@ -131,7 +131,11 @@ describe('Chromium', () => {
       await recorder.until('the link', () => recorder.links.length === 1, 20_000);
       await crash(tab);
       // ICE notices later, after 16 s or more: how late, no rule depends on.
-      await recorder.until('away', () => recorder.of('hint').some(({ kind }) => kind === 'away'));
+      await recorder.until(
+        'away',
+        () => recorder.of('hint').some(({ kind }) => kind === 'away'),
+        10_000,
+      );
       const kinds = recorder.of('hint').map(({ kind }) => kind);
       expect(kinds[0]).toBe('away');
       expect(kinds).not.toContain('closed-cleanly');
