@@ -9,6 +9,8 @@ import type { FailureCode, TermEndReason } from '../machine/effect.ts';
  * - `transfer-failed`: the target did not take over; this node still leads.
  * - `reentrant`: a tiebreaker or a strategy called back into the node; nothing changed.
  * - `unsupported`: the platform lacks what a transport needs; the node was not made.
+ * - `storage-corrupt`: what a store holds is no record of this node; nothing was overwritten.
+ * - `storage-conflict`: another node has written the same record; nothing was overwritten.
  * - `duplicate-id`, `election-mismatch`: why a node's `state` became `failed`.
  * - the reasons of {@link TermEndReason}: `code` of `term.signal.reason`.
  */
@@ -18,6 +20,8 @@ export type DoyenErrorCode =
   | 'transfer-failed'
   | 'reentrant'
   | 'unsupported'
+  | 'storage-corrupt'
+  | 'storage-conflict'
   | FailureCode
   | TermEndReason;
 

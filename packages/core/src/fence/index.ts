@@ -1,0 +1,6 @@
+/**
+ * Guards at resources, which refuse what an outdated leader sends.
+ *
+ * @packageDocumentation
+ */
+export {};

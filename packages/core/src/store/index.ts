@@ -1,0 +1,6 @@
+/**
+ * What a voter remembers across restarts.
+ *
+ * @packageDocumentation
+ */
+export type { Store } from './store.ts';

@@ -1,0 +1,20 @@
+/**
+ * Keeps one small record for each key across restarts. A voter counts only what is stored: it
+ * answers nobody before `write` has resolved.
+ */
+export interface Store {
+  /**
+   * What the last `write` of this key left, `null` when nothing was ever written.
+   * @throws DoyenError `storage-failed` when it cannot be read, `storage-corrupt` when what is there
+   * is no record. Nothing changed then.
+   */
+  read(key: string): Promise<Uint8Array | null>;
+
+  /**
+   * Replaces `previous` by `next`, atomically; durable when it resolves.
+   * @throws DoyenError `storage-conflict` when something else than `previous` is stored (two nodes
+   * share this record): nothing changed. `storage-failed` when it cannot be written: either of both
+   * may be stored then.
+   */
+  write(key: string, next: Uint8Array, previous: Uint8Array | null): Promise<void>;
+}

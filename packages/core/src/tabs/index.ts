@@ -1,0 +1,6 @@
+/**
+ * Tabs, frames and workers of one browser.
+ *
+ * @packageDocumentation
+ */
+export {};
