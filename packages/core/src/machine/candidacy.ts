@@ -5,6 +5,8 @@ export class Candidacy {
   isLeaving = false;
   /** The epoch to start above is not known yet, or cannot be learnt (E11). */
   isFloorPending: boolean;
+  /** A fence has refused this node's side (X2). */
+  isFenced = false;
   #resignedUntil = Number.NEGATIVE_INFINITY;
 
   constructor(isFloorPending: boolean) {
@@ -13,7 +15,7 @@ export class Candidacy {
 
   get isEligible(): boolean {
     const isAble = !this.isFrozen && !this.isLeaving && !this.isFloorPending;
-    return this.isWilling && isAble && !this.#hasResigned;
+    return this.isWilling && isAble && !this.isFenced && !this.#hasResigned;
   }
 
   resign(now: number): void {

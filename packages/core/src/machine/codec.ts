@@ -1,6 +1,7 @@
 import * as decoding from 'lib0/decoding';
 import * as encoding from 'lib0/encoding';
 import type { Claim, Probe } from './claim.ts';
+import { BACKOFF_MAX_MS } from './fencing.ts';
 import type { HelloMessage, Message, PingMessage, RefuseMessage, Summary } from './message.ts';
 import { type MemberRecord, RECORD_STATUSES } from './record.ts';
 import type { Candidate } from './strategy.ts';
@@ -51,6 +52,8 @@ const TYPES = [
   'refuse',
   'relay',
   'channel',
+  'fenced',
+  'ballot',
 ] as const satisfies readonly Message['type'][];
 
 const REFUSALS: readonly RefuseMessage['code'][] = ['duplicate-id', 'election-mismatch'];
@@ -62,6 +65,8 @@ export const NAME_BYTES_MAX = 128;
 export const META_BYTES_MAX = 1024;
 /** The largest application message, and therefore the largest relayed one, less its own header. */
 export const DATA_BYTES_MAX = 16 * 1024 * 1024;
+/** A request for a vote with the largest configuration and evidence takes about half of it. */
+export const BALLOT_BYTES_MAX = 8 * 1024;
 const PAYLOAD_BYTES_MAX = DATA_BYTES_MAX + 1024;
 /** An incarnation grows by one per stall or change: more than this is no honest count. */
 export const INCARNATION_MAX = 2 ** 32;
@@ -97,6 +102,11 @@ function write(out: encoding.Encoder, message: Message): void {
     case 'transfer':
       encoding.writeVarUint(out, message.epoch);
       return writeCandidate(out, message.defends);
+    case 'fenced':
+      encoding.writeVarUint(out, message.epoch);
+      return encoding.writeVarUint(out, message.backoffMs);
+    case 'ballot':
+      return encoding.writeVarUint8Array(out, message.payload);
     case 'refuse':
       return encoding.writeUint8(out, REFUSALS.indexOf(message.code));
     case 'relay':
@@ -139,6 +149,10 @@ function read(input: decoding.Decoder, type: Message['type']): Message {
       return { type };
     case 'transfer':
       return { type, epoch: uint(input), defends: readCandidate(input) };
+    case 'fenced':
+      return { type, epoch: uint(input), backoffMs: uint(input, BACKOFF_MAX_MS) };
+    case 'ballot':
+      return { type, payload: data(input, BALLOT_BYTES_MAX) };
     case 'refuse':
       return { type, code: member(REFUSALS, byte(input)) };
     case 'relay':

@@ -6,8 +6,8 @@ interface Confirmation {
 }
 
 /**
- * Rounds that the application asked for: does most of the roster, suspects included, still answer
- * this leader (Q7)? Most, so that a leader cut off from the others is not told that it leads them.
+ * Rounds that the application asked for: do those on whom the term rests still answer this leader
+ * (Q7)?
  */
 export class Confirmations {
   readonly #kernel: Kernel;
@@ -18,12 +18,12 @@ export class Confirmations {
   }
 
   start(ticket: number): void {
-    const { outbox, detector, now } = this.#kernel;
+    const { outbox, election, now } = this.#kernel;
     if (this.#open.length >= CONFIRMATIONS_OPEN_MAX) {
       return outbox.emit({ type: 'confirmed', ticket, ok: false });
     }
     this.#open.push({ ticket, since: now });
-    detector.hurry();
+    election.ask();
   }
 
   /** An answer came: a round may be over. */
@@ -35,18 +35,12 @@ export class Confirmations {
   poll(now: number, leads: boolean): number {
     if (this.#open.length === 0) return Number.POSITIVE_INFINITY;
     this.#open = this.#open.filter(({ ticket, since }) => {
-      const isConfirmed = this.#isConfirmed(since);
+      const isConfirmed = this.#kernel.election.isConfirmed(since);
       if (leads && !isConfirmed && now < since + CONFIRM_MS) return true;
       this.#kernel.outbox.emit({ type: 'confirmed', ticket, ok: leads && isConfirmed });
       return false;
     });
     return Math.min(...this.#open.map(({ since }) => since + CONFIRM_MS));
-  }
-
-  #isConfirmed(since: number): boolean {
-    const { detector, roster } = this.#kernel;
-    const answered = [...roster.others()].filter((entry) => detector.hasAnswered(entry, since));
-    return 2 * (answered.length + 1) > roster.size;
   }
 }
 

@@ -64,6 +64,10 @@ export class Inbox {
         return this.#kernel.departure?.acknowledged(from);
       case 'transfer':
         return election.receiveTransfer(message, from);
+      case 'fenced':
+        return election.receiveFenced(message, from, link);
+      case 'ballot':
+        return election.receiveBallot(message.payload, from, link);
       case 'channel':
         return channels.receive(message, from, link);
       default:

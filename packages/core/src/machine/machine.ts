@@ -1,10 +1,10 @@
+import { BullyElection } from './bully.ts';
 import { Channels } from './channels.ts';
 import type { Tiebreak } from './claim.ts';
 import { Confirmations } from './confirmations.ts';
 import { Departure } from './departure.ts';
 import { Detector } from './detector.ts';
 import type { Effect, FailureCode, NodeState } from './effect.ts';
-import { Election } from './election.ts';
 import { Greeting } from './greeting.ts';
 import { Health } from './health.ts';
 import { Inbox } from './inbox.ts';
@@ -61,7 +61,7 @@ export class Machine {
     kernel.channels = new Channels(kernel);
     kernel.rings = new Rings(kernel);
     kernel.router = new Router(kernel);
-    kernel.election = new Election(kernel);
+    kernel.election = options.elect?.(kernel) ?? new BullyElection(kernel);
     kernel.detector = new Detector(kernel);
     kernel.greeting = new Greeting(kernel);
     kernel.confirmations = new Confirmations(kernel);
@@ -169,6 +169,11 @@ export class Machine {
     return isStarted;
   }
 
+  /** A resource has refused this node's term, having seen the epoch `high` (X2). */
+  fenced(high: number, now: number): void {
+    this.#input(now, () => this.#kernel.election.fenced(high));
+  }
+
   setCandidacy(candidate: boolean, now: number): void {
     this.#input(now, () => this.#kernel.election.setCandidacy(candidate));
   }
@@ -250,7 +255,7 @@ export class Machine {
 
   /** Whether this node leads and may say so at `now`: false after a stall, before any event. */
   leads(now: number): boolean {
-    return this.#kernel.election.isLeading && !this.#isOver && !this.#kernel.stall.isOverdue(now);
+    return this.#kernel.election.leads(now) && !this.#isOver && !this.#kernel.stall.isOverdue(now);
   }
 
   /** Until when leadership is probable, were nothing more heard; 0 when not leading. */

@@ -12,6 +12,8 @@ export type Message =
   | LeaveMessage
   | LeaveAckMessage
   | TransferMessage
+  | FencedMessage
+  | BallotMessage
   | RefuseMessage
   | RelayMessage
   | ChannelMessage;
@@ -89,6 +91,19 @@ export interface TransferMessage {
   readonly type: 'transfer';
   readonly epoch: number;
   readonly defends: { readonly id: string; readonly startedAt: number };
+}
+
+/** A fence that has seen `epoch` refused the sender, which led: its side stands back (X2). */
+export interface FencedMessage {
+  readonly type: 'fenced';
+  readonly epoch: number;
+  readonly backoffMs: number;
+}
+
+/** What voters say to each other; the election that uses it reads it. */
+export interface BallotMessage {
+  readonly type: 'ballot';
+  readonly payload: Uint8Array;
 }
 
 export interface RefuseMessage {

@@ -1,3 +1,4 @@
+import type { Elect } from './election.ts';
 import type { Strategy } from './strategy.ts';
 
 /** How failure is detected; all in milliseconds. */
@@ -17,7 +18,10 @@ export interface MachineOptions {
   /** `false` when `startedAt` was given or is 0, or seniority is by wall clock: never restamped. */
   readonly restampable: boolean;
   readonly meta?: unknown;
+  /** Who ranks before whom. */
   readonly strategy: Strategy;
+  /** @defaultValue the bully election */
+  readonly elect?: Elect;
   /** Name of mode, strategy and seniority; nodes that differ in it refuse each other (E12). */
   readonly fingerprint: string;
   readonly detection: Detection;
