@@ -1,3 +1,4 @@
+export type { ContractSuite } from './contract-suite.ts';
 export { type FaultyTransport, faults } from './faults.ts';
 export type { FenceEntry, FenceVerdict, SimFence } from './sim-fence.ts';
 export type { SimNet } from './sim-net.ts';
@@ -7,7 +8,6 @@ export type { SimulateOptions } from './sim-options.ts';
 export type { SimStore, StoreFailure } from './sim-store.ts';
 export { type Simulation, SimulationError, simulate } from './simulate.ts';
 export {
-  type ContractSuite,
   type TransportBench,
   type TransportCapabilities,
   type TransportContractOptions,

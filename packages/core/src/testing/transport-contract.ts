@@ -1,4 +1,5 @@
 import type { Lane, Transport } from '../transport/transport.ts';
+import { type ContractSuite, check, equal, globalSuite, same } from './contract-suite.ts';
 import { Recorder } from './recorder.ts';
 
 /** What `transportContract` needs to know of a transport. */
@@ -34,12 +35,6 @@ export interface TransportCapabilities {
   readonly quietMs?: number;
 }
 
-/** The part of a test runner that contracts use. */
-export interface ContractSuite {
-  describe(title: string, body: () => void): void;
-  it(title: string, body: () => Promise<void>, timeoutMs?: number): void;
-}
-
 /**
  * Registers the tests that every transport must pass. Needs no particular test runner; each test
  * makes its own bench.
@@ -47,7 +42,7 @@ export interface ContractSuite {
 export function transportContract<B extends TransportBench>(
   options: TransportContractOptions<B>,
 ): void {
-  const { describe, it } = options.suite ?? globalSuite();
+  const { describe, it } = options.suite ?? globalSuite('transportContract');
   const timeoutMs = (options.capabilities.timeoutMs ?? 5_000) * 4;
   const rule = (title: string, body: (stage: Stage) => Promise<void>) => {
     it(title, () => onStage(options, body), timeoutMs);
@@ -330,27 +325,4 @@ function isDown({ recorder }: Actor, key: string): boolean {
 function indexes({ recorder }: Actor, lane: 0 | 1): string {
   const numbered = recorder.of('message').filter(({ bytes }) => bytes[0] === lane);
   return numbered.map(({ bytes }) => ((bytes[1] ?? 0) << 8) | (bytes[2] ?? 0)).join();
-}
-
-function same(one: Uint8Array, two: Uint8Array): boolean {
-  return one.length === two.length && one.every((byte, index) => byte === two[index]);
-}
-
-function check(met: boolean, otherwise: string): void {
-  if (!met) throw new Error(otherwise);
-}
-
-function equal<T>(actual: T, expected: T, what: string): void {
-  check(Object.is(actual, expected), `${what}: expected ${expected}, got ${actual}`);
-}
-
-function globalSuite(): ContractSuite {
-  const { describe, it } = globalThis as Partial<ContractSuite>;
-  if (describe === undefined || it === undefined) {
-    throw new TypeError(
-      'transportContract: option suite must be { describe, it } of a test runner; ' +
-        'there are no global ones either.',
-    );
-  }
-  return { describe, it };
 }
