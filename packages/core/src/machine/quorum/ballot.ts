@@ -31,7 +31,12 @@ export interface Ballot {
 
 export type BallotEffect =
   | { readonly type: 'store'; readonly record: VoterRecord }
-  | { readonly type: 'reply'; readonly message: VoteMessage | AckMessage }
+  | {
+      readonly type: 'reply';
+      /** Instance of the candidate, or of the leader. */
+      readonly to: string;
+      readonly message: VoteMessage | AckMessage;
+    }
   /** The self-vote is stored: others may be asked. */
   | { readonly type: 'solicit' }
   /** A majority has granted this epoch. */
@@ -141,10 +146,7 @@ export function receiveAsk(
   const { record } = ballot;
   const config = newerOf(record.config, ask.config, rules);
   const next = { ...record, group: ask.group, epoch: ask.epoch, votedFor: ask.candidate, config };
-  const reply = {
-    type: 'reply',
-    message: voteOf(ballot, ask, null, next, context.evidence),
-  } as const;
+  const reply = answer(ask.candidate.instance, voteOf(ballot, ask, null, next, context.evidence));
   if (isRepeat(record, ask)) return { ballot, effects: [reply] };
   return store(follower(ballot), next, [...overOf(ballot), reply]);
 }
@@ -183,7 +185,7 @@ export function receiveBeat(
   };
   const isFollower = isHigher || isInstalled || (!isActing(ballot) && beat.epoch === record.epoch);
   const after = isFollower ? follower(ballot) : ballot;
-  const reply = { type: 'reply', message: ackOf(ballot, beat, next, evidence) } as const;
+  const reply = answer(beat.leader.instance, ackOf(ballot, beat, next, evidence));
   const effects = [...(isFollower ? overOf(ballot) : []), reply];
   if (!isHigher && !isInstalled) return { ballot: after, effects };
   return store(after, next, effects);
@@ -318,7 +320,7 @@ function refuse(
   const isReached = isKnown && (denial === 'config' || denial === 'evidence');
   const isHigher = isReached && ask.epoch > record.epoch;
   const next = isHigher ? { ...record, epoch: ask.epoch, votedFor: null } : record;
-  const reply = { type: 'reply', message: voteOf(ballot, ask, denial, next, evidence) } as const;
+  const reply = answer(ask.candidate.instance, voteOf(ballot, ask, denial, next, evidence));
   if (!isHigher) return { ballot, effects: [reply] };
   return store(follower(ballot), next, [...overOf(ballot), reply]);
 }
@@ -426,6 +428,10 @@ function ackOf(
     configVersion: config?.version ?? 0,
     evidence,
   };
+}
+
+function answer(to: string, message: VoteMessage | AckMessage): BallotEffect {
+  return { type: 'reply', to, message };
 }
 
 function still(ballot: Ballot): BallotStep {
