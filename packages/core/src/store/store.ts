@@ -1,6 +1,9 @@
 /**
  * Keeps one small record for each key across restarts. A voter counts only what is stored: it
  * answers nobody before `write` has resolved.
+ *
+ * A record is 1 byte to 64 KiB, a key 1 to 1024 characters; anything else rejects with a
+ * `TypeError` or `RangeError`, and nothing has changed. Bytes are copied on their way in and out.
  */
 export interface Store {
   /**

@@ -8,6 +8,12 @@ export type { SimulateOptions } from './sim-options.ts';
 export type { SimStore, StoreFailure } from './sim-store.ts';
 export { type Simulation, SimulationError, simulate } from './simulate.ts';
 export {
+  type StoreBench,
+  type StoreCapabilities,
+  type StoreContractOptions,
+  storeContract,
+} from './store-contract.ts';
+export {
   type TransportBench,
   type TransportCapabilities,
   type TransportContractOptions,
