@@ -3,4 +3,6 @@
  *
  * @packageDocumentation
  */
-export {};
+export { FencedError } from './fenced-error.ts';
+export type { Token } from './token.ts';
+export { type FenceRefusal, type FenceVerdict, judge } from './verdict.ts';

@@ -11,6 +11,9 @@ import type { FailureCode, TermEndReason } from '../machine/effect.ts';
  * - `unsupported`: the platform lacks what a transport needs; the node was not made.
  * - `storage-corrupt`: what a store holds is no record of this node; nothing was overwritten.
  * - `storage-conflict`: another node has written the same record; nothing was overwritten.
+ * - `bad-token`: what a fence was shown names no term, or none that it believes; nothing changed.
+ * - `busy`: too many wait for the same resource; nothing changed.
+ * - `fence-failed`: what should be a fence did not answer as one.
  * - `duplicate-id`, `election-mismatch`: why a node's `state` became `failed`.
  * - the reasons of {@link TermEndReason}: `code` of `term.signal.reason`.
  */
@@ -22,6 +25,9 @@ export type DoyenErrorCode =
   | 'unsupported'
   | 'storage-corrupt'
   | 'storage-conflict'
+  | 'bad-token'
+  | 'busy'
+  | 'fence-failed'
   | FailureCode
   | TermEndReason;
 

@@ -1,16 +1,11 @@
+import type { Token } from '../fence/token.ts';
 import type { TermEndReason } from '../machine/effect.ts';
 import type { ChannelSender } from './channel.ts';
 import type { Driver } from './driver.ts';
 import { DoyenError } from './error.ts';
 import { checkMs } from './options.ts';
 
-/** What a fence checks: which term of which cluster an effect belongs to. */
-export interface Token {
-  readonly cluster: string;
-  readonly epoch: number;
-  /** Instance of the leader, so that two nodes of one id are told apart. */
-  readonly holder: string;
-}
+export type { Token };
 
 /**
  * One leadership, from election to loss, as `lead()` hands it to its work.

@@ -1,7 +1,7 @@
-import type { Token } from '../runtime/term.ts';
+import type { Token } from '../fence/token.ts';
+import { type FenceVerdict, verdictOn } from '../fence/verdict.ts';
 
-/** `admitted`, or why not (X1). */
-export type FenceVerdict = 'admitted' | 'stale' | 'conflict' | 'foreign';
+export type { FenceVerdict };
 
 /** One use of a simulated fence. */
 export interface FenceEntry {
@@ -13,13 +13,12 @@ export interface FenceEntry {
 
 /** A simulated resource that lets only the newest leader act on it. */
 export class SimFence {
-  readonly #cluster: string;
   readonly #record: (entry: Omit<FenceEntry, 'at'>) => FenceEntry;
   readonly #log: FenceEntry[] = [];
-  #high: Token | null = null;
+  #mark: Token;
 
   constructor(cluster: string, record: (entry: Omit<FenceEntry, 'at'>) => FenceEntry) {
-    this.#cluster = cluster;
+    this.#mark = { cluster, epoch: 0, holder: '' };
     this.#record = record;
   }
 
@@ -30,21 +29,14 @@ export class SimFence {
 
   /** The highest epoch admitted; 0 before the first. */
   high(): number {
-    return this.#high?.epoch ?? 0;
+    return this.#mark.epoch;
   }
 
   /** Judges a token; an admitted one raises the mark in the same step. */
   admit(token: Token): FenceVerdict {
-    const verdict = this.#judge(token);
-    if (verdict === 'admitted') this.#high = token;
+    const verdict = verdictOn(token, this.#mark);
+    if (verdict === 'admitted') this.#mark = token;
     this.#log.push(this.#record({ token, verdict }));
     return verdict;
-  }
-
-  #judge(token: Token): FenceVerdict {
-    if (token.cluster !== this.#cluster) return 'foreign';
-    if (this.#high === null || token.epoch > this.#high.epoch) return 'admitted';
-    if (token.epoch < this.#high.epoch) return 'stale';
-    return token.holder === this.#high.holder ? 'admitted' : 'conflict';
   }
 }
