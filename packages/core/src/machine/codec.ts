@@ -1,13 +1,32 @@
-import * as decoding from 'lib0/decoding';
+import type * as decoding from 'lib0/decoding';
 import * as encoding from 'lib0/encoding';
 import type { Claim, Probe } from './claim.ts';
 import { BACKOFF_MAX_MS } from './fencing.ts';
 import type { HelloMessage, Message, PingMessage, RefuseMessage, Summary } from './message.ts';
+import {
+  bits,
+  byte,
+  CodecError,
+  data,
+  flag,
+  flags,
+  float,
+  has,
+  json,
+  member,
+  NAME_BYTES_MAX,
+  name,
+  readOptional,
+  readWhole,
+  text,
+  uint,
+  uint32,
+  writeOptional,
+} from './reading.ts';
 import { type MemberRecord, RECORD_STATUSES } from './record.ts';
 import type { Candidate } from './strategy.ts';
 
-/** Thrown for bytes that are no message of this version. Never leaves the machine. */
-export class CodecError extends Error {}
+export { CodecError };
 
 /** One message as bytes: version, type, fields in the order of docs/PROTOCOL.md. */
 export function encode(message: Message): Uint8Array {
@@ -20,18 +39,12 @@ export function encode(message: Message): Uint8Array {
 
 /** Throws `CodecError` for anything but exactly one message; reads nothing outside of `bytes`. */
 export function decode(bytes: Uint8Array): Message {
-  try {
-    const input = decoding.createDecoder(bytes);
+  return readWhole(bytes, (input) => {
     if (byte(input) !== VERSION) throw new CodecError('unknown version');
     const type = TYPES[byte(input)];
     if (!type) throw new CodecError('unknown type');
-    const message = read(input, type);
-    if (decoding.hasContent(input)) throw new CodecError('bytes after the end');
-    return message;
-  } catch (error) {
-    if (error instanceof CodecError) throw error;
-    throw new CodecError(error instanceof Error ? error.message : 'malformed');
-  }
+    return read(input, type);
+  });
 }
 
 /** Grows with every change that an older node cannot read. */
@@ -60,8 +73,6 @@ const REFUSALS: readonly RefuseMessage['code'][] = ['duplicate-id', 'election-mi
 
 /** Most records in one message; a larger roster goes in several. */
 export const RECORDS_MAX = 256;
-/** Ids, instances, channel names and fingerprints. */
-export const NAME_BYTES_MAX = 128;
 export const META_BYTES_MAX = 1024;
 /** The largest application message, and therefore the largest relayed one, less its own header. */
 export const DATA_BYTES_MAX = 16 * 1024 * 1024;
@@ -209,8 +220,7 @@ function readSummary(input: decoding.Decoder): Summary {
   const epoch = uint(input);
   const leader = text(input, NAME_BYTES_MAX);
   const set = flags(input, 3);
-  if (input.pos + 4 > input.arr.length) throw new CodecError('truncated');
-  const digest = decoding.readUint32(input);
+  const digest = uint32(input);
   return { epoch, leader, vacated: has(set, 0), led: has(set, 1), lapsed: has(set, 2), digest };
 }
 
@@ -244,8 +254,7 @@ function readRecord(input: decoding.Decoder): MemberRecord {
   const status = member(RECORD_STATUSES, byte(input));
   const set = flags(input, 2);
   const [candidate, hidden] = [has(set, 0), has(set, 1)];
-  const meta = text(input, META_BYTES_MAX);
-  if (meta !== '') JSON.parse(meta);
+  const meta = json(input, META_BYTES_MAX);
   return { id, instance, birth, incarnation, startedAt, status, candidate, hidden, meta };
 }
 
@@ -288,84 +297,4 @@ function readProbe(input: decoding.Decoder): Probe {
     createdAt: float(from),
   }));
   return { tiebreak };
-}
-
-function writeOptional<T>(
-  out: encoding.Encoder,
-  value: T | null,
-  writer: (out: encoding.Encoder, value: T) => void,
-): void {
-  encoding.writeUint8(out, Number(value !== null));
-  if (value !== null) writer(out, value);
-}
-
-function readOptional<T>(
-  input: decoding.Decoder,
-  reader: (input: decoding.Decoder) => T,
-): T | null {
-  return flag(input) ? reader(input) : null;
-}
-
-function bits(a: boolean, b: boolean, c = false): number {
-  return Number(a) | (Number(b) << 1) | (Number(c) << 2);
-}
-
-function flags(input: decoding.Decoder, count: number): number {
-  const value = byte(input);
-  if (value >> count) throw new CodecError('unknown flags');
-  return value;
-}
-
-function has(set: number, bit: number): boolean {
-  return ((set >> bit) & 1) === 1;
-}
-
-function flag(input: decoding.Decoder): boolean {
-  return has(flags(input, 1), 0);
-}
-
-function byte(input: decoding.Decoder): number {
-  if (!decoding.hasContent(input)) throw new CodecError('truncated');
-  return decoding.readUint8(input);
-}
-
-function uint(input: decoding.Decoder, max = Number.MAX_SAFE_INTEGER): number {
-  const value = decoding.readVarUint(input);
-  if (!(value <= max)) throw new CodecError(`number above ${max}`);
-  return value;
-}
-
-function float(input: decoding.Decoder): number {
-  if (input.pos + 8 > input.arr.length) throw new CodecError('truncated');
-  const value = decoding.readFloat64(input);
-  if (!Number.isFinite(value)) throw new CodecError('number is not finite');
-  return value;
-}
-
-function name(input: decoding.Decoder): string {
-  const value = text(input, NAME_BYTES_MAX);
-  if (value === '') throw new CodecError('empty name');
-  return value;
-}
-
-/** Lengths are checked before anything is allocated. */
-function text(input: decoding.Decoder, bytesMax: number): string {
-  const start = input.pos;
-  const length = decoding.readVarUint(input);
-  if (length > bytesMax) throw new CodecError(`text above ${bytesMax} bytes`);
-  if (input.pos + length > input.arr.length) throw new CodecError('truncated');
-  input.pos = start;
-  return decoding.readVarString(input);
-}
-
-function data(input: decoding.Decoder, bytesMax: number): Uint8Array {
-  const length = uint(input, bytesMax);
-  if (input.pos + length > input.arr.length) throw new CodecError('truncated');
-  return decoding.readUint8Array(input, length);
-}
-
-function member<T>(values: readonly T[], index: number): T {
-  const value = values[index];
-  if (value === undefined) throw new CodecError('unknown value');
-  return value;
 }
