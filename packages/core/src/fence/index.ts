@@ -3,6 +3,10 @@
  *
  * @packageDocumentation
  */
+export { type Fence, type FunctionFence, floorOf } from './fence.ts';
 export { FencedError } from './fenced-error.ts';
+export type { FenceOptions } from './mark.ts';
+export { memoryFence } from './memory-fence.ts';
+export { type StoreFenceOptions, storeFence } from './store-fence.ts';
 export type { Token } from './token.ts';
 export { type FenceRefusal, type FenceVerdict, judge } from './verdict.ts';

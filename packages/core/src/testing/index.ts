@@ -1,5 +1,12 @@
 export type { ContractSuite } from './contract-suite.ts';
 export { type FaultyTransport, faults } from './faults.ts';
+export {
+  type FenceBench,
+  type FenceCapabilities,
+  type FenceClient,
+  type FenceContractOptions,
+  fenceContract,
+} from './fence-contract.ts';
 export type { FenceEntry, FenceVerdict, SimFence } from './sim-fence.ts';
 export type { SimNet } from './sim-net.ts';
 export type { SimStats } from './sim-network.ts';
