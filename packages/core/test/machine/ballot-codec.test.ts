@@ -47,19 +47,19 @@ const askOf = (some: AskMessage['config']['voters']): AskMessage => ({
 });
 
 describe('ballot codec', () => {
-  it('M11 every message of voters comes back as it was', () => {
+  it('M11: every message of voters comes back as it was', () => {
     const seen = new Set<string>();
     fc.assert(
       fc.property(ballots, (message) => {
         seen.add(message.type);
         expect(decodeBallot(encodeBallot(message))).toEqual(message);
       }),
-      { numRuns: 2000, seed: 1 },
+      { numRuns: 1000, seed: 1 },
     );
     expect(seen.size).toBe(7);
   });
 
-  it('M11 the largest message of voters fits its bound', () => {
+  it('M11: the largest message of voters fits its bound', () => {
     const bytes = encodeBallot(ask);
     expect(bytes.length).toBeLessThan(BALLOT_BYTES_MAX);
     expect(decodeBallot(bytes)).toEqual(ask);
@@ -68,8 +68,8 @@ describe('ballot codec', () => {
     expect(() => decodeBallot(padded)).toThrow(`above ${BALLOT_BYTES_MAX} bytes`);
   });
 
-  it('M11 a message of voters cut short anywhere, or with a byte more, is refused', () => {
-    for (const message of fc.sample(ballots, { numRuns: 100, seed: 2 })) {
+  it('M11: a message of voters cut short anywhere, or with a byte more, is refused', () => {
+    for (const message of fc.sample(ballots, { numRuns: 30, seed: 2 })) {
       const whole = encodeBallot(message);
       for (let length = 0; length < whole.length; length++) {
         expect(() => decodeBallot(whole.subarray(0, length))).toThrow(CodecError);
@@ -78,7 +78,7 @@ describe('ballot codec', () => {
     }
   });
 
-  it('M11 what voters say out of bounds is refused', () => {
+  it('M11: what voters say out of bounds is refused', () => {
     isRefused({ ...ask, epoch: 2 ** 53 - 2 ** 32 + 1 });
     isRefused({ ...ask, group: `${long('group')}x` });
     isRefused({ ...ask, candidate: { ...ask.candidate, id: '' } });
@@ -96,7 +96,7 @@ describe('ballot codec', () => {
     }
   });
 
-  it('Q8 voters out of order, twice, none or too many are refused', () => {
+  it('Q8: voters out of order, twice, none or too many are refused', () => {
     const [a, b] = [
       { id: 'a', storageId: 's' },
       { id: 'b', storageId: 's' },
@@ -111,7 +111,7 @@ describe('ballot codec', () => {
     isRefused({ ...introduce, founders: ['a', 'a'] });
   });
 
-  it('M11 100,000 mutations are each a message no larger than its bytes, or a CodecError', () => {
+  it('M11: 100,000 mutations are each a message no larger than its bytes, or a CodecError', () => {
     const random = seededRandom(1, 0);
     const wholes = fc.sample(ballots, { numRuns: 200, seed: 3 }).map(encodeBallot);
     let taken = 0;
@@ -137,15 +137,24 @@ function isTaken(bytes: Uint8Array): boolean {
   return true;
 }
 
-/** One to three bytes changed, put in, or taken out, or the tail lost. */
+/** One to three times a byte changed, put in, or taken out, or the tail lost. */
 function mutated(whole: Uint8Array, random: () => number): Uint8Array {
-  const bytes = [...whole];
+  let bytes = whole;
   for (let left = between(random, [1, 3]); left > 0; left--) {
     const at = between(random, [0, bytes.length]);
     const value = random() < 0.3 ? 255 : between(random, [0, 255]);
     const kind = between(random, [0, 9]);
-    if (kind === 0) bytes.length = Math.min(at, bytes.length);
-    else bytes.splice(at, kind === 1 ? 0 : 1, ...(kind === 2 ? [] : [value]));
+    const head = bytes.subarray(0, at);
+    const tail = bytes.subarray(kind === 1 ? at : at + 1);
+    bytes = kind === 0 ? head : joined(head, kind === 2 ? [] : [value], tail);
   }
-  return Uint8Array.from(bytes);
+  return bytes;
+}
+
+function joined(head: Uint8Array, middle: readonly number[], tail: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(head.length + middle.length + tail.length);
+  bytes.set(head);
+  bytes.set(middle, head.length);
+  bytes.set(tail, head.length + middle.length);
+  return bytes;
 }
