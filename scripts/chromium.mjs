@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { command } from './command.mjs';
+import { aptInstall } from './debian.mjs';
 import { root, tool } from './workspace.mjs';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'];
@@ -19,7 +20,6 @@ const PLACES = [
 
 /** Where Playwright's own download may not be reachable, waiting longer does not help. */
 const DOWNLOAD_LIMIT_MS = 60_000;
-const APT_LIMIT_MS = 300_000;
 
 /** Path of a Chromium that starts, looked for and at last installed; undefined when none. */
 export async function ensureChromium() {
@@ -66,17 +66,6 @@ async function downloadChromium() {
 }
 
 async function aptChromium() {
-  if (!isDebian() || process.getuid?.() !== 0) return undefined;
-  console.log('Installing the Chromium package.');
-  const env = { DEBIAN_FRONTEND: 'noninteractive' };
-  await command('apt-get', ['update'], { limitMs: APT_LIMIT_MS, env });
-  await command('apt-get', ['install', '-y', '--no-install-recommends', 'chromium'], {
-    limitMs: APT_LIMIT_MS,
-    env,
-  });
+  await aptInstall('chromium');
   return findChromium();
-}
-
-function isDebian() {
-  return existsSync('/etc/os-release') && /debian/.test(readFileSync('/etc/os-release', 'utf8'));
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { CHROMIUM_ADVICE, ensureChromium } from './chromium.mjs';
 import { command, forwardSignals } from './command.mjs';
+import { ensureRedis, REDIS_ADVICE } from './redis.mjs';
 import { playwrightTally, summaryLine, Tally, vitestTally } from './tally.mjs';
 import { install, nodeProblem, root, tool } from './workspace.mjs';
 
@@ -24,6 +25,11 @@ async function main() {
   if (!chromium) return finish(CHROMIUM_ADVICE);
   console.log(chromium);
   process.env.DOYEN_CHROMIUM = chromium;
+  heading('redis');
+  const redis = await ensureRedis();
+  if (!redis) return finish(REDIS_ADVICE);
+  console.log(redis);
+  process.env.DOYEN_REDIS = redis;
   for (const [name, step] of Object.entries(steps)) {
     heading(name);
     const started = Date.now();

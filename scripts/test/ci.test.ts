@@ -13,7 +13,8 @@ async function ciRun(lines: readonly string[], code: number) {
   const stub = `#!/bin/sh\nprintf '%s\\n' ${lines.map((line) => `'${line}'`).join(' ')}\nexit ${code}\n`;
   writeFileSync(path.join(folder, 'npm'), stub);
   chmodSync(path.join(folder, 'npm'), 0o755);
-  const env = { PATH: `${folder}:${process.env['PATH']}`, DOYEN_CHROMIUM: '/any' };
+  const PATH = `${folder}:${process.env['PATH']}`;
+  const env = { PATH, DOYEN_CHROMIUM: '/any', DOYEN_REDIS: '/any' };
   const ended = await command(path.join(root, '.ci/run'), [], {
     limitMs: 60_000,
     quiet: true,

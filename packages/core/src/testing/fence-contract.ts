@@ -2,6 +2,7 @@ import type { Fence } from '../fence/fence.ts';
 import { FencedError } from '../fence/fenced-error.ts';
 import type { Token } from '../fence/token.ts';
 import type { FenceRefusal } from '../fence/verdict.ts';
+import { withResolvers } from '../runtime/promise.ts';
 import { type ContractSuite, check, equal, globalSuite } from './contract-suite.ts';
 
 /** What `fenceContract` needs to know of a fence. */
@@ -250,16 +251,22 @@ function restartTests(it: Test): void {
   it('X1: a restart in the middle of effects loses none that was confirmed, and leaves none above the mark', async (bench) => {
     const client = await bench.client();
     const confirmed: string[] = [];
-    const acts: Promise<unknown>[] = [];
-    for (let epoch = 1; epoch <= ROUNDS * 5; epoch += 1) {
-      const act = client.append(token(epoch), `${epoch} x`);
-      acts.push(act.then(() => confirmed.push(`${epoch} x`)));
-    }
-    // Some are done by now, some are under way.
-    const all = Promise.allSettled(acts);
-    await acts[ROUNDS];
-    await restart(bench);
-    await all;
+    const { promise: isBusy, resolve } = withResolvers<void>();
+    let isOver = false;
+    const act = async (first: number) => {
+      for (let epoch = first; !isOver; epoch += IN_FLIGHT) {
+        await client.append(token(epoch), `${epoch} x`);
+        confirmed.push(`${epoch} x`);
+        if (epoch > ROUNDS) resolve();
+      }
+    };
+    // Some overtake each other and are stale then; the restart fails the others.
+    const acts = Array.from({ length: IN_FLIGHT }, (_, index) => settled(act(index + 1)));
+    await Promise.race([isBusy, Promise.all(acts)]);
+    await restart(bench).finally(() => {
+      isOver = true;
+    });
+    await Promise.all(acts);
     const { fence } = await bench.client();
     const effects = await bench.effects();
     const lost = confirmed.filter((text) => !effects.includes(text));
@@ -284,7 +291,7 @@ function token(epoch: number, holder = 'x'): Token {
   return { cluster: 'contract', epoch, holder };
 }
 
-function restart(bench: FenceBench): Promise<void> {
+async function restart(bench: FenceBench): Promise<void> {
   if (!bench.restart) throw new TypeError('a bench of a durable fence must have restart()');
   return bench.restart();
 }
@@ -331,3 +338,4 @@ function epochOf(effect: string): number {
 
 /** Enough for a race that is lost one time in three to be lost nearly always. */
 const ROUNDS = 20;
+const IN_FLIGHT = 4;
