@@ -1,3 +1,4 @@
+import { Alarm } from './alarm.ts';
 import { Backoff } from './backoff.ts';
 import {
   ReadyEvent,
@@ -67,7 +68,6 @@ export interface SignalingOptions {
  */
 export type SignalingState = 'connecting' | 'ready' | 'waiting' | 'closed' | 'failed';
 
-type Timer = ReturnType<typeof setTimeout>;
 type TimerName = 'attempt' | 'retry' | 'heartbeat' | 'pong' | 'uptime';
 
 /** A place in one room of a signaling server, kept across losses of the socket. */
@@ -77,7 +77,7 @@ export class SignalingClient extends EventTarget {
   readonly #url: string;
   readonly #backoff: Backoff;
   readonly #view = new View();
-  readonly #timers = new Map<TimerName, Timer>();
+  readonly #timers = new Map<TimerName, Alarm>();
   #state: SignalingState = 'connecting';
   #code: number | undefined;
   #reason = '';
@@ -356,17 +356,17 @@ export class SignalingClient extends EventTarget {
 
   #timer(name: TimerName, delayMs: number, callback: () => void): void {
     this.#clear(name);
-    const timer = setTimeout(() => {
+    const alarm = new Alarm(() => {
       this.#timers.delete(name);
       callback();
     }, delayMs);
-    this.#timers.set(name, timer);
+    this.#timers.set(name, alarm);
     // A socket keeps a Node process alive by itself; only the wait for the next one has none.
-    if (name !== 'retry') unref(timer);
+    if (name !== 'retry') alarm.unref();
   }
 
   #clear(name: TimerName): void {
-    clearTimeout(this.#timers.get(name));
+    this.#timers.get(name)?.cancel();
     this.#timers.delete(name);
   }
 
@@ -414,9 +414,4 @@ function resolveUrl({ url, room, meta }: SignalingOptions): string {
   base.pathname = `${base.pathname.replace(/\/+$/, '')}/rooms/${room}`;
   base.hash = '';
   return base.href;
-}
-
-function unref(timer: Timer): void {
-  // Browsers number their timers; only Node's can let a process end.
-  if (typeof timer === 'object') timer.unref();
 }

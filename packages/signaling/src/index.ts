@@ -1,4 +1,5 @@
 /** Discovery for Doyen: the protocol, and the client that speaks it. Runs wherever a WebSocket does. */
+export { Alarm } from './alarm.ts';
 export {
   connectSignaling,
   SignalingClient,

@@ -1,3 +1,4 @@
+import { Alarm } from '@doyen/signaling';
 import type { Link, LinkEvents, LinkSignal } from './link.ts';
 import { CANDIDATES_MAX, type Candidate, type Signal } from './signal.ts';
 
@@ -27,7 +28,7 @@ export class Attempt {
   #isDescribed = false;
   #candidatesHeard = 0;
   #batch: Candidate[] = [];
-  #batchTimer: ReturnType<typeof setTimeout> | undefined;
+  #batchTimer: Alarm | undefined;
   #isOver = false;
 
   /** `connect` makes the link; its `signal` events are for this attempt, the others pass through. */
@@ -58,7 +59,7 @@ export class Attempt {
   /** Nothing goes out or in any more: the link is open, or the try has failed. */
   end(): void {
     this.#isOver = true;
-    clearTimeout(this.#batchTimer);
+    this.#batchTimer?.cancel();
   }
 
   #takeCandidates(candidates: readonly Candidate[]): void {
@@ -74,7 +75,7 @@ export class Attempt {
     if (this.#isOver) return;
     if (signal.type === 'candidate') {
       this.#batch.push(signal.candidate);
-      this.#batchTimer ??= setTimeout(() => this.#flush(), BATCH_MS);
+      this.#batchTimer ??= new Alarm(() => this.#flush(), BATCH_MS);
     } else {
       this.#post({ kind: signal.type, sdp: signal.sdp });
     }

@@ -1,4 +1,5 @@
 import type { Lane, LinkDownReason, SendResult, TransportHandler } from '@doyen/core';
+import { Alarm } from '@doyen/signaling';
 import { Attempt, type AttemptOptions } from './attempt.ts';
 import { Backoff } from './backoff.ts';
 import type { Link, LinkEvents } from './link.ts';
@@ -43,7 +44,7 @@ export class Contact {
   readonly #started: { readonly name: string; readonly atMs: number }[] = [];
   #open: OpenLink | null = null;
   #attempt: Attempt | null = null;
-  #retry: ReturnType<typeof setTimeout> | undefined;
+  #retry: Alarm | undefined;
   #calls = 0;
   /** Tries in a row that have brought no link. */
   #failures = 0;
@@ -124,7 +125,7 @@ export class Contact {
 
   /** Ends everything and reports nothing. */
   async close(lingerMs: number): Promise<void> {
-    clearTimeout(this.#retry);
+    this.#retry?.cancel();
     const links = [this.#attempt?.link, this.#open?.link];
     this.#attempt?.end();
     this.#attempt = null;
@@ -142,11 +143,11 @@ export class Contact {
   }
 
   #dial(): void {
-    clearTimeout(this.#retry);
+    this.#retry?.cancel();
     const route = this.#route;
     if (this.#open || this.#attempt || route === undefined) return;
     if (this.#offers) this.#offer(route);
-    else this.#retry = setTimeout(() => this.#call(), CALL_AFTER_MS + this.#backoff.nextDelayMs());
+    else this.#retry = new Alarm(() => this.#call(), CALL_AFTER_MS + this.#backoff.nextDelayMs());
   }
 
   #offer(route: string): void {
@@ -204,7 +205,7 @@ export class Contact {
   }
 
   #begin(id: string, route: string): Attempt {
-    clearTimeout(this.#retry);
+    this.#retry?.cancel();
     const host = this.#host;
     const options: AttemptOptions = {
       id,
@@ -287,8 +288,8 @@ export class Contact {
   }
 
   #tryLater(): void {
-    clearTimeout(this.#retry);
-    this.#retry = setTimeout(() => this.#dial(), this.#offers ? this.#backoff.nextDelayMs() : 0);
+    this.#retry?.cancel();
+    this.#retry = new Alarm(() => this.#dial(), this.#offers ? this.#backoff.nextDelayMs() : 0);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Lane, LinkDownReason, SendResult } from '@doyen/core';
+import { Alarm } from '@doyen/signaling';
 import SimplePeer, { type PeerSignal } from 'simple-peer/simplepeer.min.js';
 import { Joiner } from './chunk.ts';
 import { type FrameChannel, Lanes } from './lanes.ts';
@@ -36,7 +37,7 @@ export class Link {
   readonly #events: LinkEvents;
   readonly #joiner = new Joiner();
   readonly #lanes: Lanes;
-  readonly #timeout: ReturnType<typeof setTimeout>;
+  readonly #timeout: Alarm;
   readonly #inbox: LinkSignal[] = [];
   #peer: SimplePeer | null = null;
   #state: 'connecting' | 'open' | 'closed' = 'connecting';
@@ -47,7 +48,7 @@ export class Link {
   constructor(options: LinkOptions, events: LinkEvents) {
     this.#events = events;
     this.#lanes = new Lanes(this.#channel());
-    this.#timeout = setTimeout(() => this.#fail(), CONNECT_TIMEOUT_MS);
+    this.#timeout = new Alarm(() => this.#fail(), CONNECT_TIMEOUT_MS);
     void options.iceServers().then((iceServers) => this.#connect(options, iceServers));
   }
 
@@ -75,7 +76,7 @@ export class Link {
   async close(lingerMs: number): Promise<void> {
     const peer = this.#peer;
     this.#state = 'closed';
-    clearTimeout(this.#timeout);
+    this.#timeout.cancel();
     if (!peer) return;
     // An empty buffer is not enough: implementations keep a second one that they do not tell of.
     const endMs = performance.now() + lingerMs;
@@ -135,7 +136,7 @@ export class Link {
     if (this.#state !== 'connecting') return;
     this.#state = 'open';
     this.#heardAtMs = performance.now();
-    clearTimeout(this.#timeout);
+    this.#timeout.cancel();
     this.#events.open();
   }
 
@@ -158,7 +159,7 @@ export class Link {
   #down(why: LinkDownReason): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
-    clearTimeout(this.#timeout);
+    this.#timeout.cancel();
     this.#events.down(why);
   }
 

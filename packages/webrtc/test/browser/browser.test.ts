@@ -9,7 +9,8 @@ import { WebSocket } from 'ws';
 import { Recorder } from '../../../core/src/testing/recorder.ts';
 import { webrtc } from '../../src/index.ts';
 import type { TestPage } from './app/main.ts';
-import { APP, buildPeer, type Lab, openLab } from './lab.ts';
+import { buildPeer, type Lab, openLab } from './lab.ts';
+import { APP } from './site.ts';
 
 declare const page: TestPage;
 
@@ -39,13 +40,13 @@ describe('Chromium', () => {
       async ({ signaling, ...options }) => {
         page.nodes.push(await page.join({ ...options, transport: page.webrtc({ signaling }) }));
       },
-      { id, startedAt, cluster, detection: DETECTION, signaling: lab.signaling },
+      { id, startedAt, cluster, detection: DETECTION, signaling: lab.site.signaling },
     );
     return tab;
   }
 
   async function joinNode(id: string, startedAt: number, cluster: string): Promise<DoyenNode> {
-    const transport = webrtc({ signaling: lab.signaling, rtc: wrtc, WebSocket });
+    const transport = webrtc({ signaling: lab.site.signaling, rtc: wrtc, WebSocket });
     const node = await join({ id, startedAt, cluster, transport, detection: DETECTION });
     nodes.push(node);
     return node;
@@ -53,7 +54,11 @@ describe('Chromium', () => {
 
   /** A Node process that joins; gives how to kill it. */
   async function startPeer(options: object): Promise<() => void> {
-    const given = JSON.stringify({ ...options, detection: DETECTION, signaling: lab.signaling });
+    const given = JSON.stringify({
+      ...options,
+      detection: DETECTION,
+      signaling: lab.site.signaling,
+    });
     const child = spawn(process.execPath, [await buildPeer(), given], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -123,7 +128,7 @@ describe('Chromium', () => {
 
   it('W4: a crashed tab is away at once, and was not closed cleanly', async () => {
     const tab = await joinPage('tab', 1, 'hints');
-    const transport = webrtc({ signaling: lab.signaling, rtc: wrtc, WebSocket });
+    const transport = webrtc({ signaling: lab.site.signaling, rtc: wrtc, WebSocket });
     const recorder = new Recorder();
     const { signal } = new AbortController();
     transport.start(recorder, { cluster: 'hints', id: 'witness', instance: 'witness', signal });
@@ -173,13 +178,13 @@ describe('Chromium', () => {
     const node = await joinNode('node', 3, 'alone');
     await untilNode(node, 'one', 3);
     await untilLeader(two, 'one', 3);
-    await lab.stopSignaling();
+    await lab.site.stopSignaling();
     try {
       await one.close();
       await untilLeader(two, 'two', 2);
       await untilNode(node, 'two', 2);
     } finally {
-      lab.startSignaling();
+      lab.site.startSignaling();
     }
     const late = await joinPage('late', 4, 'alone');
     await untilLeader(late, 'two', 3);
