@@ -69,7 +69,7 @@ describe('fileStore()', () => {
     }
   });
 
-  it('Q2: a folder that is not there is a failure, not an empty record', async () => {
+  it('Q1: a folder that is not there is a failure, not an empty record', async () => {
     const store = fileStore(join(folder, 'unmounted', 'record'));
     await expect(store.read('k')).rejects.toMatchObject({
       code: 'storage-failed',

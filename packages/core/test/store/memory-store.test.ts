@@ -11,7 +11,7 @@ describe('memoryStore()', () => {
     },
   });
 
-  it('Q2: forgets with its object: another one knows nothing', async () => {
+  it('Q1: forgets with its object: another one knows nothing', async () => {
     await memoryStore().write('k', Uint8Array.of(1), null);
     expect(await memoryStore().read('k')).toBeNull();
   });
