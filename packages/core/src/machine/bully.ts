@@ -276,16 +276,9 @@ export class BullyElection implements Election {
   }
 
   #pollLapse(now: number): number {
-    const leader = this.leader;
-    if (!leader || leader.suspectedAt === null) return Number.POSITIVE_INFINITY;
-    if (this.#kernel.detector.isAmnesty) return Number.POSITIVE_INFINITY;
-    const at = this.#kernel.detector.lapseAt(leader);
-    if (now < at) return at;
-    if (!this.#kernel.detector.mayJudge(leader)) return this.#kernel.detector.drainedAt;
-    this.#office.lapse();
-    this.#office.publish('silent');
-    this.#evaluateIn(BATCH_MS);
-    return now;
+    const dueAt = this.#office.pollLapse(now);
+    if (dueAt <= now && this.#office.isLapsed) this.#evaluateIn(BATCH_MS);
+    return dueAt;
   }
 
   #pollCollision(now: number): number {

@@ -1,13 +1,20 @@
 import type { Member } from './member.ts';
 
 /** What the host must do for the machine, in order, after each input. */
-export type Effect = SendEffect | EventEffect;
+export type Effect = SendEffect | EventEffect | StoreEffect;
 
 export interface SendEffect {
   readonly type: 'send';
   /** Key of the link, as the transport reported it. */
   readonly peer: string;
   readonly lane: 'control' | 'data';
+  readonly bytes: Uint8Array;
+}
+
+/** To be stored durably, in place of what was stored before; `stored(ticket)` tells that it is. */
+export interface StoreEffect {
+  readonly type: 'store';
+  readonly ticket: number;
   readonly bytes: Uint8Array;
 }
 
@@ -48,6 +55,34 @@ export type TermEndReason =
   | 'removed'
   | 'storage-failed'
   | 'left';
+
+/** Which rule forbids a change of the voters (Q9). */
+export type VotersRefusal =
+  /** Only the leader changes who votes. */
+  | 'not-leader'
+  /** Most voters have not stored the config in force yet. */
+  | 'config-quorum'
+  /** Old and new voters may differ by one. */
+  | 'one-at-a-time'
+  /** The leader is a voter: it hands over first. */
+  | 'leader-stays'
+  | 'never-empty';
+
+/** Why the voters were not changed. */
+export type ChangeRefusal =
+  | VotersRefusal
+  /** Nobody of this id is in the roster and heard. */
+  | 'not-a-member'
+  /** It did not say with which storage it would vote: it has none. */
+  | 'no-storage'
+  /** It did not keep up with the leader's beats. */
+  | 'not-following'
+  /** The leader is handing over. */
+  | 'transfer-pending'
+  /** Other changes are waiting already. */
+  | 'too-many'
+  /** The term ended: whether the change came about shows in the config. */
+  | 'lost';
 
 /** Why a node failed: the `code` of its error. */
 export type FailureCode = 'duplicate-id' | 'election-mismatch';
@@ -106,6 +141,16 @@ export type MachineEvent =
       readonly from: Member;
       readonly epoch: number;
     }
+  /** Who votes, or this node's part in it, is another: read the machine. */
+  | { readonly type: 'voterschange' }
+  /** A change of the voters came to its end. */
+  | {
+      readonly type: 'voterschanged';
+      readonly ticket: number;
+      readonly refusal: ChangeRefusal | null;
+    }
+  /** Something around the node does not work. */
+  | { readonly type: 'fault'; readonly code: string; readonly message: string }
   /** Remote input broke a rule; the state is unchanged. `peer` is the link it came over. */
   | {
       readonly type: 'violation';

@@ -3,10 +3,37 @@ import type { LeaveReason } from './effect.ts';
 import type { Kernel } from './kernel.ts';
 import type { Link } from './links.ts';
 import type { ClaimMessage, FencedMessage, Summary, TransferMessage } from './message.ts';
+import type { VoterConfig } from './quorum/config.ts';
 import type { Entry } from './roster.ts';
 
 /** Makes the election of one machine. */
 export type Elect = (kernel: Kernel) => Election;
+
+/** Which part a node plays where voters decide; `starting` until its store has answered. */
+export type VoterRole = 'starting' | 'founding' | 'voter' | 'observer';
+
+/** Why a voter lost its storage. */
+export type StorageProblem = 'storage-failed' | 'storage-corrupt' | 'storage-conflict';
+
+/** What the application asks of the leader (Q9). */
+export interface VotersChange {
+  readonly kind: 'add' | 'remove';
+  readonly id: string;
+}
+
+/** What an election has besides in which voters decide. */
+export interface Voting {
+  readonly config: VoterConfig | null;
+  readonly role: VoterRole;
+  /** The newest evidence among those who elected this node (Q11). */
+  readonly evidence: unknown;
+  /** What the store held; `null` for nothing. `freshId` names a storage that is new. */
+  restore(bytes: Uint8Array | null, freshId: string): void;
+  stored(ticket: number): void;
+  storageFailed(problem: StorageProblem, message: string): void;
+  /** Ends in one `voterschanged` event with the same ticket. */
+  changeVoters(change: VotersChange, ticket: number): void;
+}
 
 /** How a cluster agrees on its leader: what the other parts of the machine ask of it and tell it. */
 export interface Election {
@@ -14,6 +41,7 @@ export interface Election {
   readonly claim: Claim | null;
   /** The leader in force (E5). */
   readonly leader: Entry | null;
+  readonly voting?: Voting;
 
   /** Whether this node leads, and may say so at `now`. */
   leads(now: number): boolean;

@@ -76,6 +76,20 @@ export class Incumbency {
     this.#isLapsed = false;
   }
 
+  /** Gives the leader up once its silence is confirmed (M5); the time to look again, `now` if so. */
+  pollLapse(now: number): number {
+    const { leader } = this;
+    const { detector } = this.#kernel;
+    if (!leader || leader.suspectedAt === null) return Number.POSITIVE_INFINITY;
+    if (detector.isAmnesty) return Number.POSITIVE_INFINITY;
+    const at = detector.lapseAt(leader);
+    if (now < at) return at;
+    if (!detector.mayJudge(leader)) return detector.drainedAt;
+    this.lapse();
+    this.publish('silent');
+    return now;
+  }
+
   /** The leader has been in company since (E6). */
   setLed(): void {
     if (this.#claim) this.#claim = { ...this.#claim, led: true };

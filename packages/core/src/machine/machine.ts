@@ -5,6 +5,7 @@ import { Confirmations } from './confirmations.ts';
 import { Departure } from './departure.ts';
 import { Detector } from './detector.ts';
 import type { Effect, FailureCode, NodeState } from './effect.ts';
+import type { StorageProblem, VotersChange, Voting } from './election.ts';
 import { Greeting } from './greeting.ts';
 import { Health } from './health.ts';
 import { Inbox } from './inbox.ts';
@@ -178,6 +179,29 @@ export class Machine {
     this.#input(now, () => this.#kernel.election.setCandidacy(candidate));
   }
 
+  /** What the store held: of voters only (Q1). */
+  restore(bytes: Uint8Array | null, freshId: string, now: number): void {
+    this.#input(now, () => this.#kernel.election.voting?.restore(bytes, freshId));
+  }
+
+  /** What the effect of this ticket asked for is stored durably. */
+  stored(ticket: number, now: number): void {
+    this.#input(now, () => this.#kernel.election.voting?.stored(ticket));
+  }
+
+  storageFailed(problem: StorageProblem, message: string, now: number): void {
+    this.#input(now, () => this.#kernel.election.voting?.storageFailed(problem, message));
+  }
+
+  /** Ends in one `voterschanged` event with the same ticket. */
+  changeVoters(change: VotersChange, ticket: number, now: number): void {
+    this.#input(now, () => {
+      const { election, outbox } = this.#kernel;
+      if (election.voting) election.voting.changeVoters(change, ticket);
+      else outbox.emit({ type: 'voterschanged', ticket, refusal: 'not-leader' });
+    });
+  }
+
   setMeta(meta: unknown, now: number): void {
     this.#input(now, () => {
       const { roster } = this.#kernel;
@@ -247,6 +271,11 @@ export class Machine {
 
   get epoch(): number {
     return this.#kernel.election.epoch;
+  }
+
+  /** Who votes, where voters decide. */
+  get voting(): Pick<Voting, 'config' | 'role' | 'evidence'> | undefined {
+    return this.#kernel.election.voting;
   }
 
   get candidate(): boolean {

@@ -12,6 +12,7 @@ export interface Detection {
 }
 
 export interface MachineOptions {
+  readonly cluster: string;
   readonly id: string;
   readonly instance: string;
   readonly startedAt: number;
@@ -28,6 +29,8 @@ export interface MachineOptions {
   readonly joinGraceMs: number;
   /** Ineligible until `setFloor` is called (E11). */
   readonly floorPending: boolean;
+  /** Whether what is to be stored will be: the node is no voter until `restore` is called. */
+  readonly hasStore?: boolean;
   readonly random: () => number;
   readonly now: number;
 }

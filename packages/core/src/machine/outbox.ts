@@ -18,6 +18,10 @@ export class Outbox {
     this.#effects.push({ type: 'event', event });
   }
 
+  store(ticket: number, bytes: Uint8Array): void {
+    this.#effects.push({ type: 'store', ticket, bytes });
+  }
+
   violation(peer: string, rule: string, detail: string): void {
     this.emit({ type: 'violation', peer, rule, detail });
   }

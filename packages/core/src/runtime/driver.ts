@@ -1,4 +1,10 @@
-import type { Effect, MachineEvent, SendEffect, TermEndReason } from '../machine/effect.ts';
+import type {
+  Effect,
+  MachineEvent,
+  SendEffect,
+  StoreEffect,
+  TermEndReason,
+} from '../machine/effect.ts';
 import type { Lifecycle } from '../machine/input.ts';
 import type { Machine } from '../machine/machine.ts';
 import type { SendResult, Transport } from '../transport/transport.ts';
@@ -10,6 +16,8 @@ export interface DriverSink {
   termStarted(epoch: number): void;
   termEnded(epoch: number, reason: TermEndReason): void;
   event(event: MachineEvent): void;
+  /** To be stored; the machine waits for `stored(ticket)`. */
+  store(effect: StoreEffect): void;
   fault(code: string, message: string): void;
 }
 
@@ -103,7 +111,8 @@ export class Driver {
     const effects = this.machine.drain();
     for (const effect of effects) {
       if (effect.type === 'send') this.#sends.push(effect);
-      else this.#events.push(effect.event);
+      else if (effect.type === 'event') this.#events.push(effect.event);
+      else this.#sink.store(effect);
     }
     this.#tellTerms(effects);
     const result = this.#flush();

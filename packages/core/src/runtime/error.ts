@@ -14,6 +14,7 @@ import type { FailureCode, TermEndReason } from '../machine/effect.ts';
  * - `bad-token`: what a fence was shown names no term, or none that it believes; nothing changed.
  * - `busy`: too many wait for the same resource; nothing changed.
  * - `fence-failed`: what should be a fence did not answer as one.
+ * - `voters-refused`: a rule forbids the change of the voters; see `VotersRefusedError`.
  * - `duplicate-id`, `election-mismatch`: why a node's `state` became `failed`.
  * - the reasons of {@link TermEndReason}: `code` of `term.signal.reason`.
  */
@@ -24,6 +25,7 @@ export type DoyenErrorCode =
   | 'reentrant'
   | 'unsupported'
   | 'storage-corrupt'
+  | 'voters-refused'
   | 'storage-conflict'
   | 'bad-token'
   | 'busy'

@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import type { MachineEvent, NodeState } from '../machine/effect.ts';
+import type { MachineEvent, NodeState, StoreEffect } from '../machine/effect.ts';
 import { Machine } from '../machine/machine.ts';
 import type { Member } from '../machine/member.ts';
 import type { TransportHandler } from '../transport/transport.ts';
@@ -19,10 +19,12 @@ import {
 } from './event.ts';
 import { learnFloor } from './floor.ts';
 import type { Host } from './host.ts';
+import { Keeper, problemOf } from './keeper.ts';
 import { Leadership } from './leadership.ts';
 import { type JoinOptions, plainMeta, type ResolvedOptions, resolveOptions } from './options.ts';
 import { abortable, withResolvers } from './promise.ts';
 import { uid } from './uid.ts';
+import { Voters } from './voters.ts';
 
 /** Events of a {@link DoyenNode}. Nothing is replayed for late listeners: read the state. */
 export interface NodeEventMap {
@@ -70,16 +72,21 @@ export class DoyenNode extends TypedEventTarget<NodeEventMap> {
   readonly cluster: string;
   /** Who leads, and what this node does while it leads. */
   readonly leadership: Leadership;
+  /** Who votes; of use with `quorum()`. */
+  readonly voters: Voters;
   readonly #options: ResolvedOptions;
   readonly #host: Host;
   readonly #driver: Driver;
   readonly #channels: Channels;
+  readonly #keeper: Keeper | null;
   readonly #lifetime = new AbortController();
   readonly #ready = withResolvers<void>();
   #leaving: Promise<void> | null = null;
   #isOver = false;
   readonly #finished = withResolvers<void>();
   readonly #leaveDone = withResolvers<void>();
+  #epochKept = 0;
+  #keeping: Promise<void> = Promise.resolve();
 
   /** @internal Use `join()`. */
   constructor(options: ResolvedOptions, host: Host) {
@@ -98,6 +105,10 @@ export class DoyenNode extends TypedEventTarget<NodeEventMap> {
       sink: this.#sink(),
     });
     this.#channels = new Channels(this.#driver);
+    this.voters = new Voters(this.#driver);
+    const { store } = options;
+    const key = `${this.cluster}\n${this.id}`;
+    this.#keeper = store ? new Keeper({ store, key, host }) : null;
     this.leadership = new Leadership({
       driver: this.#driver,
       channels: this.#channels,
@@ -183,24 +194,29 @@ export class DoyenNode extends TypedEventTarget<NodeEventMap> {
       this.#lifetime.abort();
       throw error;
     }
-    void this.#learnFloor();
+    if (this.#isVoting) void this.#restore();
+    else void this.#learnFloor();
     this.#driver.input(() => undefined);
     signal?.addEventListener('abort', () => void this.leave(), { signal: this.#lifetime.signal });
   }
 
   #machine(): Machine {
-    const { startedAt, seniority, election, meta, detection, joinGraceMs, floor } = this.#options;
+    const { startedAt, seniority, election, meta, detection, joinGraceMs } = this.#options;
+    const { floor, store } = this.#options;
+    const isVoting = 'elect' in election;
     return new Machine({
+      cluster: this.cluster,
       id: this.id,
       instance: this.instance,
       startedAt: startedAt ?? Math.max(1, Math.floor(this.#host.wallNow())),
       restampable: startedAt === undefined && seniority === 'cluster',
       ...(meta !== undefined && { meta }),
-      strategy: election,
-      fingerprint: `bully/${election.name}/${seniority}`,
+      strategy: isVoting ? election.rankBy : election,
+      ...(isVoting && { elect: election.elect, hasStore: store !== undefined }),
+      fingerprint: isVoting ? election.name : `bully/${election.name}/${seniority}`,
       detection,
       joinGraceMs,
-      floorPending: floor !== undefined,
+      floorPending: floor !== undefined || (store !== undefined && !isVoting),
       random: () => this.#host.random(),
       now: this.#host.now(),
     });
@@ -211,6 +227,7 @@ export class DoyenNode extends TypedEventTarget<NodeEventMap> {
       termStarted: (epoch) => this.leadership.termStarted(epoch),
       termEnded: (epoch, reason) => this.leadership.termEnded(epoch, reason),
       event: (event) => this.#handle(event),
+      store: (effect) => void this.#store(effect),
       fault: (code, message) => this.#fault(code, message),
     };
   }
@@ -265,6 +282,17 @@ export class DoyenNode extends TypedEventTarget<NodeEventMap> {
       case 'violation':
         this.dispatchEvent(new ViolationEvent(event));
         break;
+      case 'fault':
+        this.#fault(event.code, event.message);
+        break;
+      case 'voterschange':
+      case 'voterschanged':
+        this.voters.handle(event);
+        break;
+      case 'change':
+        this.leadership.handle(event);
+        if (!this.#isVoting) void this.#keepEpoch(event.epoch);
+        break;
       default:
         this.leadership.handle(event);
     }
@@ -311,6 +339,7 @@ export class DoyenNode extends TypedEventTarget<NodeEventMap> {
     this.#finished.resolve(this.#closeTransport());
     if (previous !== this.state) this.#tellState(this.state, previous);
     this.leadership.close(error);
+    this.voters.close(error ?? new DoyenError('left', 'the node has left its cluster'));
     return this.#finished.promise;
   }
 
@@ -324,17 +353,78 @@ export class DoyenNode extends TypedEventTarget<NodeEventMap> {
     if (problem !== undefined) this.#fault('close-failed', `the transport: ${problem}`);
   }
 
+  get #isVoting(): boolean {
+    return 'elect' in this.#options.election;
+  }
+
+  /** What a voter has stored, before it votes; then the floor, as everybody does. */
+  async #restore(): Promise<void> {
+    if (this.#keeper) {
+      try {
+        const bytes = await this.#keeper.read();
+        const fresh = uid(this.#host, INSTANCE_LENGTH);
+        this.#driver.arrive((machine, now) => machine.restore(bytes, fresh, now));
+      } catch (error) {
+        this.#storageFailed(error);
+      }
+    }
+    await this.#learnFloor();
+  }
+
+  async #store({ ticket, bytes }: StoreEffect): Promise<void> {
+    try {
+      await this.#keeper?.write(bytes);
+      this.#driver.arrive((machine, now) => machine.stored(ticket, now));
+    } catch (error) {
+      this.#storageFailed(error);
+    }
+  }
+
+  #storageFailed(error: unknown): void {
+    const problem = problemOf(error);
+    const message = error instanceof Error ? error.message : String(error);
+    this.#driver.arrive((machine, now) => machine.storageFailed(problem, message, now));
+  }
+
   async #learnFloor(): Promise<void> {
     const { floor } = this.#options;
-    if (!floor) return;
+    const isKept = this.#keeper !== null && !this.#isVoting;
+    if (!floor && !isKept) return;
     let epoch: number | null = null;
     try {
-      epoch = await learnFloor(floor, { host: this.#host, signal: this.#lifetime.signal });
+      const kept = isKept ? await this.#keptEpoch() : 0;
+      const asked = floor
+        ? await learnFloor(floor, { host: this.#host, signal: this.#lifetime.signal })
+        : 0;
+      epoch = Math.max(kept, asked);
     } catch (error) {
       if (this.#isOver) return;
       this.#fault('floor-failed', `this node cannot lead: ${String(error)}`);
     }
     this.#driver.input((machine, now) => machine.setFloor(epoch, now));
+  }
+
+  /** Where nobody votes, the store keeps the epoch (E4). */
+  async #keptEpoch(): Promise<number> {
+    const bytes = await this.#keeper?.read();
+    if (!bytes) return 0;
+    const epoch = Number(new TextDecoder().decode(bytes));
+    if (Number.isSafeInteger(epoch) && epoch >= 0) return epoch;
+    throw new DoyenError('storage-corrupt', `expected an epoch, got ${bytes.length} other bytes`);
+  }
+
+  async #keepEpoch(epoch: number): Promise<void> {
+    if (!this.#keeper || epoch <= this.#epochKept) return;
+    this.#epochKept = epoch;
+    try {
+      // One after the other: each replaces the one before it.
+      const bytes = new TextEncoder().encode(String(epoch));
+      const written = this.#keeping.then(() => this.#keeper?.write(bytes));
+      this.#keeping = written.catch(() => undefined);
+      await written;
+    } catch (error) {
+      this.#fault(problemOf(error), `epoch ${epoch} was not stored: ${String(error)}`);
+    }
   }
 }
 

@@ -1,6 +1,8 @@
 import * as v from 'valibot';
 import type { Detection } from '../machine/machine.ts';
+import type { Quorum } from '../machine/quorum/quorum.ts';
 import { oldestNode, type Strategy } from '../machine/strategy.ts';
+import type { Store } from '../store/store.ts';
 import type { Transport } from '../transport/transport.ts';
 
 /** Options of `join()`. */
@@ -13,7 +15,7 @@ export interface JoinOptions {
    * Who leads. All nodes of a cluster must agree on it; others are refused (`election-mismatch`).
    * @defaultValue `oldestNode()`
    */
-  readonly election?: Strategy;
+  readonly election?: Strategy | Quorum;
   /** How soon silence counts. @defaultValue {@link DEFAULTS}`.detection` */
   readonly detection?: Partial<Detection>;
   /** Id of this node; the same form as `cluster`. @defaultValue random */
@@ -36,6 +38,11 @@ export interface JoinOptions {
    * leads, and says so in a `fault` event with the code `floor-failed`.
    */
   readonly floor?: (options: { readonly signal: AbortSignal }) => Promise<number>;
+  /**
+   * What this node remembers across its restarts: with `quorum()` its vote, without which it only
+   * observes; else the highest epoch, to start above it. Needs an `id`.
+   */
+  readonly store?: Store;
   /**
    * How long a starting node waits for others before it leads alone, in milliseconds, unless
    * discovery answers sooner. @defaultValue 3000
@@ -60,7 +67,7 @@ export const DEFAULTS: {
 
 /** Options with every default filled in. */
 export interface ResolvedOptions extends JoinOptions {
-  readonly election: Strategy;
+  readonly election: Strategy | Quorum;
   readonly detection: Detection;
   readonly seniority: 'cluster' | 'wall-clock';
   readonly joinGraceMs: number;
@@ -74,6 +81,9 @@ export function resolveOptions(options: JoinOptions): ResolvedOptions {
   const result = v.safeParse(schema(), options);
   if (!result.success) throw optionError(result.issues[0]);
   const { detection = {} } = options;
+  if (options.store && options.id === undefined) {
+    throw new TypeError('id must be given with a store, which remembers for one id');
+  }
   const suspicionMs = detection.suspicionMs ?? DEFAULTS.detection.suspicionMs;
   const resolved = {
     heartbeatIntervalMs: detection.heartbeatIntervalMs ?? DEFAULTS.detection.heartbeatIntervalMs,
@@ -116,9 +126,14 @@ export function isText(text: string): boolean {
 }
 
 /** The name tells nodes with other rules apart, so it must be there, and fit into a hello. */
-function isStrategy(value: unknown): boolean {
-  const { name, compare } = (value ?? {}) as Record<string, unknown>;
-  return isFunction(compare) && typeof name === 'string' && isText(name) && byteLength(name) <= 64;
+function isElection(value: unknown): boolean {
+  const { name, compare, elect } = (value ?? {}) as Record<string, unknown>;
+  return (
+    (isFunction(compare) || isFunction(elect)) &&
+    typeof name === 'string' &&
+    isText(name) &&
+    byteLength(name) <= 64
+  );
 }
 
 /** A value for an error message: short, and never throws. */
@@ -162,7 +177,7 @@ function schema() {
       cluster: text,
       transport: methods('start', 'send', 'close'),
       election: v.optional(
-        a('a strategy: { name of 1 to 64 bytes, compare }', (value) => isStrategy(value)),
+        a('quorum(), or a strategy: { name of 1 to 64 bytes, compare }', isElection),
       ),
       detection: v.optional(
         v.strictObject(
@@ -181,6 +196,7 @@ function schema() {
       ),
       meta: v.optional(a('JSON', () => true)),
       floor: v.optional(a('a function', isFunction)),
+      store: v.optional(methods('read', 'write')),
       joinGraceMs: v.optional(whole(0)),
       signal: v.optional(methods('addEventListener', 'throwIfAborted')),
     },

@@ -28,8 +28,11 @@ export interface Term {
    * on the node's own monotonic clock, to compare with each other: to decide, ask `isValid(ms)`.
    */
   readonly validUntil: number;
-  /** The newest evidence among the voters that elected this leader; none in bully elections. */
-  readonly evidence: undefined;
+  /**
+   * The newest `evidence()` among the voters that elected this leader: how far its work has to
+   * catch up. `undefined` without any, and in elections without votes.
+   */
+  readonly evidence: unknown;
 
   /**
    * Whether this node leads in this term, probably for `ms` more milliseconds. Computed at each
@@ -38,7 +41,8 @@ export interface Term {
   isValid(ms?: number): boolean;
 
   /**
-   * Asks every member anew, and resolves when the answers confirm this term.
+   * Asks anew, and resolves when most voters confirm this term, or, in elections without votes,
+   * most members.
    * @throws DoyenError `leadership-lost`; its cause is `signal.reason` once the term is over.
    */
   confirm(): Promise<void>;
@@ -71,7 +75,7 @@ export class LeadTerm implements Term {
   readonly epoch: number;
   readonly token: Token;
   readonly signal: AbortSignal;
-  readonly evidence = undefined;
+  readonly evidence: unknown;
   readonly #context: TermContext;
   readonly #controller = new AbortController();
 
@@ -79,6 +83,7 @@ export class LeadTerm implements Term {
     this.#context = context;
     this.token = context.token;
     this.epoch = context.token.epoch;
+    this.evidence = context.driver.machine.voting?.evidence;
     this.signal = this.#controller.signal;
   }
 

@@ -1,11 +1,13 @@
 import type { Detection } from '../machine/machine.ts';
 import type { Member } from '../machine/member.ts';
+import type { Quorum } from '../machine/quorum/quorum.ts';
 import type { Strategy } from '../machine/strategy.ts';
 import { createNode, type DoyenNode } from '../runtime/node.ts';
 import type { JoinOptions } from '../runtime/options.ts';
 import type { Observation } from './checkers.ts';
 import type { SimHost } from './sim-host.ts';
 import type { SimTransport } from './sim-network.ts';
+import type { SimStore } from './sim-store.ts';
 
 /** One public event of a node, with ids in place of members. */
 export interface SimEvent {
@@ -34,9 +36,9 @@ export type SimNode = DoyenNode & {
 /** Options of one simulated node; those of the simulation unless given. */
 export interface SimNodeOptions
   extends Partial<Omit<JoinOptions, 'cluster' | 'transport' | 'id' | 'election' | 'signal'>> {
-  readonly election?: () => Strategy;
+  readonly election?: () => Strategy | Quorum;
   readonly detection?: Partial<Detection>;
-  /** Whether the node may vote in quorum elections; others take no notice of it. */
+  /** `false`: it has no store, so that it only observes where voters decide. */
   readonly voter?: boolean;
   /** How its clocks are wrong from the beginning on, as in `sim.clock()`. */
   readonly clock?: SimClockFault;
@@ -64,12 +66,16 @@ export function startNode(parts: {
   readonly options: SimNodeOptions;
   readonly host: SimHost;
   readonly transport: SimTransport;
+  readonly store: SimStore;
   readonly watcher: SimNodeWatcher;
 }): SimNode {
   const { id, cluster, host, transport, watcher } = parts;
-  const { election, voter: _voter, clock: _clock, ...options } = parts.options;
+  const { election: elect, voter = true, clock: _clock, ...options } = parts.options;
+  const election = elect?.();
+  const isVoter = voter && election !== undefined && 'elect' in election;
+  const store = isVoter && parts.store.for((happen) => host.arrive(happen));
   const node = createNode(
-    { ...options, ...(election && { election: election() }), cluster, id, transport },
+    { ...options, ...(store && { store }), ...(election && { election }), cluster, id, transport },
     host,
   );
   const events: SimEvent[] = [];
@@ -109,6 +115,12 @@ function record(node: DoyenNode, add: (event: Omit<SimEvent, 'at'>) => void): vo
     add({ type, code: rule, reason: detail });
   });
   node.addEventListener('fault', ({ type, code, message }) => add({ type, code, reason: message }));
+  node.voters.addEventListener('change', () => {
+    const { config, role } = node.voters;
+    const voters = config?.voters.map(({ id }) => id).join(' ') ?? 'unknown';
+    const version = config ? ` ${config.epoch}.${config.version}` : '';
+    add({ type: 'voters', state: role, reason: `${voters}${version}` });
+  });
   node.leadership.addEventListener('change', ({ type, leader, previous, epoch, reason }) => {
     add({ type, leader: idOf(leader), previous: idOf(previous), epoch, reason });
   });

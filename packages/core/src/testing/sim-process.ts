@@ -2,6 +2,7 @@ import type { Observation } from './checkers.ts';
 import type { SimHost } from './sim-host.ts';
 import type { SimTransport } from './sim-network.ts';
 import { type SimNode, type SimNodeOptions, type SimNodeWatcher, startNode } from './sim-node.ts';
+import type { SimStore } from './sim-store.ts';
 
 /** One start of a node: the node, and what it runs on. */
 export class SimProcess {
@@ -23,9 +24,10 @@ export class SimProcess {
     readonly common: SimNodeOptions;
     readonly host: SimHost;
     readonly transport: SimTransport;
+    readonly store: SimStore;
     readonly watcher: SimNodeWatcher;
   }) {
-    const { id, cluster, common, host, transport, watcher } = parts;
+    const { id, cluster, common, host, transport, store, watcher } = parts;
     const options = { ...common, ...parts.options };
     if (options.clock !== undefined) host.setClock(options.clock);
     this.id = id;
@@ -33,7 +35,7 @@ export class SimProcess {
     this.host = host;
     this.transport = transport;
     this.#observe = watcher.observed;
-    this.node = startNode({ id, cluster, options, host, transport, watcher });
+    this.node = startNode({ id, cluster, options, host, transport, store, watcher });
   }
 
   /** Whether it has neither crashed nor left nor failed; also while it is paused. */

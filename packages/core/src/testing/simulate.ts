@@ -50,6 +50,7 @@ export class Simulation {
   readonly #scheduler = new Scheduler();
   readonly #network: SimNetwork;
   readonly #random: Random;
+  readonly #diskRandom: Random;
   readonly #trace: Trace;
   readonly #checker: Checker;
   readonly #processes = new Map<string, SimProcess>();
@@ -70,6 +71,7 @@ export class Simulation {
     this.seed = seed;
     this.cluster = cluster;
     this.#random = seededRandom(seed, 0);
+    this.#diskRandom = seededRandom(seed, DISK_STREAM);
     const listed =
       typeof nodes === 'number'
         ? Array.from({ length: nodes }, (_, index) => `n${index + 1}`)
@@ -285,11 +287,7 @@ export class Simulation {
   /** The durable store of a node. */
   store(id: string): SimStore {
     this.#process(id);
-    const known = this.#stores.get(id);
-    if (known !== undefined) return known;
-    const store = new SimStore((what) => this.#act(`store ${id} ${what}`));
-    this.#stores.set(id, store);
-    return store;
+    return this.#store(id);
   }
 
   /** Everything that happened, one line an event; the same bytes for the same seed. */
@@ -313,6 +311,20 @@ export class Simulation {
   /** @internal Tells the checkers what the simulator cannot see by itself. */
   observe(observation: Observation): void {
     this.#observe(observation);
+  }
+
+  #store(id: string): SimStore {
+    const known = this.#stores.get(id);
+    if (known !== undefined) return known;
+    const store = new SimStore({
+      act: (what) => this.#act(`store ${id} ${what}`),
+      later: (happen) => {
+        const delayMs = between(this.#diskRandom, DISK_MS);
+        this.#scheduler.schedule(this.now + delayMs, happen);
+      },
+    });
+    this.#stores.set(id, store);
+    return store;
   }
 
   #timer(ms: number, node: string | undefined, ring: () => void): () => void {
@@ -340,6 +352,7 @@ export class Simulation {
       common: this.#nodeOptions,
       host,
       transport: this.#network.transport(id, host),
+      store: this.#store(id),
       watcher: {
         now: () => this.now,
         recorded: (event) => this.#trace.add(this.now, id, describeEvent(event)),
@@ -436,6 +449,10 @@ export class Simulation {
   }
 }
 
+/** A durable write of a small record, on flash. */
+const DISK_MS = [1, 8] as const;
+/** Its own stream of the seed: how often a disk is asked shall not change what the network does. */
+const DISK_STREAM = 2 ** 31;
 /** Monotonic clocks begin anywhere within a day, so that mixing up those of two nodes shows. */
 const CLOCK_OFFSET_MAX_MS = 86_400_000;
 /** What any queue of a simulation may hold: far above what a healthy run needs. */

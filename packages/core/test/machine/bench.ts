@@ -12,6 +12,7 @@ export function lone(options: Partial<MachineOptions> = {}): Machine {
     id: 'me',
     instance: 'me-1',
     startedAt: 1000,
+    cluster: 'c',
     restampable: true,
     strategy: oldestNode(),
     fingerprint: 'test',

@@ -33,17 +33,17 @@ describe('wrong options', () => {
     [
       { ...given, election: 'oldest' },
       TypeError,
-      'election must be a strategy: { name of 1 to 64 bytes, compare }, got "oldest"',
+      'election must be quorum(), or a strategy: { name of 1 to 64 bytes, compare }, got "oldest"',
     ],
     [
       { ...given, election: { ...highestId(), name: 'x'.repeat(125) } },
       TypeError,
-      'election must be a strategy: { name of 1 to 64 bytes, compare }, got an object',
+      'election must be quorum(), or a strategy: { name of 1 to 64 bytes, compare }, got an object',
     ],
     [
       { ...given, election: { compare: () => 0 } },
       TypeError,
-      'election must be a strategy: { name of 1 to 64 bytes, compare }, got an object',
+      'election must be quorum(), or a strategy: { name of 1 to 64 bytes, compare }, got an object',
     ],
     [{ ...given, detection: 5 }, TypeError, 'detection must be an object, got 5'],
     [{ ...given, joinGrace: 5 }, TypeError, 'joinGrace is no option'],

@@ -49,6 +49,7 @@ export function stage(): Stage {
     machine: script.machine,
     transport,
     sink: {
+      store: () => undefined,
       termStarted: (epoch) => leadership.termStarted(epoch),
       termEnded: (epoch, reason) => leadership.termEnded(epoch, reason),
       event: handle,

@@ -110,3 +110,33 @@ export interface ConfigMessage {
   readonly isComplete: boolean;
   readonly wantsAnswer: boolean;
 }
+
+/** In whose name a message is; `null` where it does not say. */
+export function signatureOf(message: BallotMessage): {
+  readonly id: string | null;
+  readonly instance: string | null;
+} {
+  switch (message.type) {
+    case 'ask':
+      return message.candidate;
+    case 'beat':
+      return message.leader;
+    case 'permit':
+      return { id: null, instance: null };
+    default:
+      return { id: message.voter.id, instance: null };
+  }
+}
+
+/** The epoch that its sender has reached; 0 where it does not say. */
+export function epochOf(message: BallotMessage): number {
+  switch (message.type) {
+    case 'introduce':
+    case 'config':
+      return 0;
+    case 'vote':
+      return message.reached;
+    default:
+      return message.epoch;
+  }
+}

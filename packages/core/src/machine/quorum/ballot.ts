@@ -1,3 +1,4 @@
+import type { VotersRefusal } from '../effect.ts';
 import type { AckMessage, AskMessage, BeatMessage, Denial, VoteMessage } from './ballot-message.ts';
 import {
   compareConfigs,
@@ -162,8 +163,7 @@ export function receiveVote(
   const isNews = vote.config && isNewer(vote.config, record.config, rules);
   if (isNews && !isActing(ballot)) return install(ballot, vote.config, rules);
   const isOurs = vote.epoch === record.epoch && vote.candidate === ballot.self.instance;
-  if (role !== 'candidate' || !isOurs || vote.denial || !record.config) return still(ballot);
-  if (!rules.hasVoter(record.config, vote.voter)) return still(ballot);
+  if (role !== 'candidate' || !isOurs || vote.denial) return still(ballot);
   return grant(ballot, vote.voter, rules);
 }
 
@@ -221,14 +221,7 @@ export function receiveConfig(
   return store(follower(ballot), next, overOf(ballot));
 }
 
-/** Why the voters cannot be changed to these now: the rule that forbids it. */
-export type VotersRefusal =
-  | 'not-leader'
-  | 'config-quorum'
-  | 'one-at-a-time'
-  | 'leader-stays'
-  | 'never-empty';
-
+/** Why the voters cannot be changed to these now; `null` when they can. */
 export function refusalOf(
   ballot: Ballot,
   voters: readonly Voter[],
@@ -295,13 +288,13 @@ export function stored(ballot: Ballot, rules: BallotRules = BALLOT_RULES): Ballo
   return { ballot: step.ballot, effects: [...ballot.withheld, ...step.effects] };
 }
 
+/** The own vote counts no more than another's: who is no voter cannot even elect itself (Q2). */
 function grant(ballot: Ballot, voter: Voter, rules: BallotRules): BallotStep {
-  const grants = withVoter(ballot.grants, voter);
   const { record } = ballot;
   const { config, epoch } = record;
-  if (!config || grants.length < rules.majorityOf(config.voters.length)) {
-    return still({ ...ballot, grants });
-  }
+  if (!config || !rules.hasVoter(config, voter)) return still(ballot);
+  const grants = withVoter(ballot.grants, voter);
+  if (grants.length < rules.majorityOf(config.voters.length)) return still({ ...ballot, grants });
   const rewritten = rules.rewritesConfig ? { ...config, epoch } : config;
   const step = store({ ...ballot, grants, role: 'elect' }, { ...record, config: rewritten }, []);
   return { ballot: step.ballot, effects: [{ type: 'won', epoch }, ...step.effects] };
