@@ -3,4 +3,8 @@
  *
  * @packageDocumentation
  */
-export {};
+export type { Locks } from './locks.ts';
+export type { TabsOptions } from './options.ts';
+export { tabKey } from './tab-key.ts';
+export { type TabsTransport, tabs } from './tabs.ts';
+export { type TimerWorker, WORKER_SCRIPT } from './worker-timer.ts';
