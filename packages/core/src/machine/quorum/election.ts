@@ -195,6 +195,7 @@ export class QuorumElection implements Election, Voting {
   }
 
   settle(): void {
+    this.#parts.founding.settle();
     this.#parts.standing.settle();
   }
 
@@ -328,6 +329,7 @@ export class QuorumElection implements Election, Voting {
         if (ballot) founding.introduced(message, from, ballot.record);
         return;
       case 'config':
+        reign.introduced(message.voter);
         booth.takeConfig(message.group, message.config);
         // What is being written is no answer yet; the question comes again.
         if (booth.ballot && !booth.isStoring) {

@@ -138,9 +138,9 @@ export class Roll {
   #added({ id }: Request, host: RollHost): readonly Voter[] | ChangeRefusal | 'wait' | null {
     const entry = this.#kernel.roster.byId(id);
     if (!entry || entry.suspectedAt !== null) return 'not-a-member';
-    const known = host.config.voters.find((voter) => voter.id === id);
-    const successor = this.#successors.get(id);
-    if (known && !successor) return null;
+    const isKnown = host.config.voters.some((voter) => voter.id === id);
+    // With another storage it is another voter: the old one has to be removed first (Q2).
+    if (isKnown) return this.#successors.has(id) ? 'one-at-a-time' : null;
     if (!this.#learner) {
       host.introduce(entry.record.instance);
       return 'wait';
