@@ -20,6 +20,8 @@ export class Founding {
   #holders: readonly Voter[] = [];
   #isComplete = false;
   #toldAt = Number.NEGATIVE_INFINITY;
+  #isSettled = false;
+  #askedSince: number | null = null;
 
   constructor(kernel: Kernel, station: Station, founders: readonly string[]) {
     this.#kernel = kernel;
@@ -38,6 +40,11 @@ export class Founding {
     const isNews = !this.#isComplete;
     this.#isComplete = true;
     return isNews;
+  }
+
+  /** The node has met the cluster, or knows that it is alone (E9). */
+  settle(): void {
+    this.#isSettled = true;
   }
 
   /** Somebody has come, or the first config is stored here: there is more to tell than before. */
@@ -81,24 +88,35 @@ export class Founding {
     const self = this.#self(record);
     if (record.config !== null) return this.#pollHolders(record.config, record, now);
     // The lowest id founds; the others are asked.
-    if (this.#founders[0] !== self.id) return { ...waiting, at: NEVER };
+    if (this.#founders[0] !== self.id || !this.#isSettled) return { ...waiting, at: NEVER };
+    const isAlone = this.#isAlone(now);
     const voters = this.#founders.map((id) => (id === self.id ? self : this.#present(id)));
-    if (voters.every((voter) => voter !== null)) {
+    if (isAlone && voters.every((voter) => voter !== null)) {
       return { ...waiting, config: { epoch: 0, version: 1, voters: sortVoters(voters) }, at: now };
     }
     const founders = this.#founders;
     const message = { type: 'introduce', voter: self, founders, wantsAnswer: true } as const;
-    const at = this.#repeat(now, (id) => {
+    const at = this.#repeat(now, isAlone ? founders : this.#members, (id) => {
       if (!this.#present(id)) this.#station.sendTo({ id }, message);
     });
     return { ...waiting, at };
+  }
+
+  /**
+   * Whether nobody knows of other voters. Where somebody has led there were some, though this one has
+   * lost its storage: all members are asked, and have time to answer.
+   */
+  #isAlone(now: number): boolean {
+    if (!this.#kernel.election.claim) return true;
+    this.#askedSince ??= now;
+    return now >= this.#askedSince + ANSWER_MS;
   }
 
   #pollHolders(config: VoterConfig, record: VoterRecord, now: number): FoundingStep {
     const isOurs = hasVoter(config, this.#self(record));
     const isFounded = isOurs && this.#hold(config, this.#self(record));
     if (!isOurs || isFounded || this.#isComplete) return { config: null, isFounded, at: NEVER };
-    const at = this.#repeat(now, (id) => {
+    const at = this.#repeat(now, this.#founders, (id) => {
       if (this.#holders.some((voter) => voter.id === id)) return;
       this.#station.sendTo({ id }, this.#message(record, config, true));
     });
@@ -129,10 +147,10 @@ export class Founding {
     return { type: 'config', group, voter: this.#self(record), config, isComplete, wantsAnswer };
   }
 
-  #repeat(now: number, tell: (id: string) => void): number {
+  #repeat(now: number, ids: readonly string[], tell: (id: string) => void): number {
     if (now < this.#toldAt + AGAIN_MS) return this.#toldAt + AGAIN_MS;
     this.#toldAt = now;
-    for (const id of this.#founders) if (id !== this.#kernel.options.id) tell(id);
+    for (const id of ids) if (id !== this.#kernel.options.id) tell(id);
     return now + AGAIN_MS;
   }
 
@@ -145,6 +163,10 @@ export class Founding {
 
   #isFounder({ id }: Voter): boolean {
     return this.#founders.includes(id);
+  }
+
+  get #members(): readonly string[] {
+    return this.#kernel.roster.members.map(({ id }) => id);
   }
 
   get #isListed(): boolean {
@@ -166,3 +188,5 @@ interface FoundingStep {
 const NEVER = Number.POSITIVE_INFINITY;
 /** Founders start at different times, and questions get lost. */
 const AGAIN_MS = 500;
+/** A node that starts again under its id is a member, and is answered, within some two seconds. */
+const ANSWER_MS = 3000;
