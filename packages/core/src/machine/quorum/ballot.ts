@@ -162,7 +162,9 @@ export function receiveVote(
   if (vote.reached > record.epoch) return reach(ballot, vote.reached, vote.config, rules);
   const isNews = vote.config && isNewer(vote.config, record.config, rules);
   if (isNews && !isActing(ballot)) return install(ballot, vote.config, rules);
-  const isOurs = vote.epoch === record.epoch && vote.candidate === ballot.self.instance;
+  // What a trial has promised comes for the same epoch, and is no vote (Q4).
+  const isOurs =
+    !vote.isTrial && vote.epoch === record.epoch && vote.candidate === ballot.self.instance;
   if (role !== 'candidate' || !isOurs || vote.denial) return still(ballot);
   return grant(ballot, vote.voter, rules);
 }
