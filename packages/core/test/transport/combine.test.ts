@@ -92,6 +92,7 @@ describe('combine', () => {
     expect(recorder.of('discovery')).toEqual([]);
     two.handler.discovery(3);
     one.handler.discovery(1);
+    two.handler.discovery(3);
     two.handler.discovery(0);
     one.handler.discovery(0);
     expect(recorder.of('discovery').map(({ pending }) => pending)).toEqual([3, 4, 1, 0]);
