@@ -5,6 +5,11 @@
  */
 export { type Fence, type FunctionFence, floorOf } from './fence.ts';
 export { FencedError } from './fenced-error.ts';
+export {
+  createFenceStore,
+  type IndexedDbFenceOptions,
+  indexedDbFence,
+} from './indexed-db-fence.ts';
 export type { FenceOptions } from './mark.ts';
 export { memoryFence } from './memory-fence.ts';
 export {

@@ -33,6 +33,7 @@ class StoreFence implements FunctionFence {
   readonly #section = new Section();
   /** What is stored, as far as this process knows. */
   #stored: StoredMark | undefined;
+  #reading: Promise<StoredMark> | undefined;
 
   constructor(options: StoreFenceOptions & { readonly key: string }) {
     this.#options = options;
@@ -51,28 +52,41 @@ class StoreFence implements FunctionFence {
   }
 
   async high(): Promise<number> {
-    const { mark } = this.#stored ?? (await this.#read());
+    const { mark } = await this.#known();
     return mark?.epoch ?? 0;
   }
 
   /** Only inside of the section. */
   async #raise(token: Token): Promise<void> {
     const { store, key, cluster } = this.#options;
-    this.#stored ??= await this.#read();
-    const { mark, bytes: previous } = this.#stored;
+    const { mark, bytes: previous } = await this.#known();
     const next = raised({ mark, token, cluster });
     if (next.epoch === mark?.epoch) return;
     const bytes = encoded(next);
-    // A write that fails leaves open which of the two is stored.
-    this.#stored = undefined;
-    await store.write(key, bytes, previous);
-    this.#stored = { mark: next, bytes };
+    try {
+      await store.write(key, bytes, previous);
+      this.#stored = { mark: next, bytes };
+    } catch (error) {
+      // A write that fails leaves open which of the two is stored.
+      this.#stored = undefined;
+      throw error;
+    }
+  }
+
+  /** Reads once for all that ask meanwhile; never during a write, which begins with knowing. */
+  async #known(): Promise<StoredMark> {
+    if (this.#stored) return this.#stored;
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
   }
 
   async #read(): Promise<StoredMark> {
     const { store, key } = this.#options;
     const bytes = await store.read(key);
-    return { mark: bytes && storedMark(parsed(new TextDecoder().decode(bytes))), bytes };
+    this.#stored = { mark: bytes && storedMark(parsed(new TextDecoder().decode(bytes))), bytes };
+    return this.#stored;
   }
 }
 

@@ -43,6 +43,23 @@ describe('storeFence', () => {
     }
   });
 
+  it('asks its store once for all that come at a time', async () => {
+    let reads = 0;
+    const store = memoryStore();
+    const counting: Store = {
+      read: (key) => {
+        reads += 1;
+        return store.read(key);
+      },
+      write: (...args) => store.write(...args),
+    };
+    const fence = storeFence({ store: counting });
+    await Promise.all(
+      Array.from({ length: 100 }, () => [fence.high(), fence.open(token(1))]).flat(),
+    );
+    expect(reads).toBe(1);
+  });
+
   it('X2: opening repairs a mark that was restored from a backup', async () => {
     const store = memoryStore();
     await storeFence({ store }).open(token(10));

@@ -25,8 +25,8 @@ export class Site {
   }
 }
 
-export async function openSite(): Promise<Site> {
-  const code = await bundled();
+export async function openSite(app = new URL('app.ts', import.meta.url)): Promise<Site> {
+  const code = await bundled(app);
   const server = createServer(({ url }, response) => {
     const [type, body] = url === '/app.js' ? ['text/javascript', code] : ['text/html', PAGE];
     // Also for a sandboxed frame, which is of no origin.
@@ -38,9 +38,9 @@ export async function openSite(): Promise<Site> {
 }
 
 /** For browsers, and with nothing left out: an import that they do not have would fail the build. */
-async function bundled(): Promise<string> {
+async function bundled(app: URL): Promise<string> {
   const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL('app.ts', import.meta.url))],
+    entryPoints: [fileURLToPath(app)],
     bundle: true,
     write: false,
     format: 'esm',
@@ -100,6 +100,6 @@ function pidOf({ pid }: ChildProcess): number {
   return pid;
 }
 
-const PAGE = '<!doctype html><title>Stores</title><script type="module" src="/app.js"></script>';
+const PAGE = '<!doctype html><title>Tests</title><script type="module" src="/app.js"></script>';
 const CHROMIUM = process.env['DOYEN_CHROMIUM'] ?? '/usr/bin/chromium';
 const ARGS = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking'];
