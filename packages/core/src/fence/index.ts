@@ -5,6 +5,9 @@
  */
 export { type Fence, type FunctionFence, floorOf } from './fence.ts';
 export { FencedError } from './fenced-error.ts';
+export { fetchGuard } from './fetch-guard.ts';
+export { type HttpFenceOptions, httpFence } from './http-fence.ts';
+export type { GuardOptions } from './http-guard.ts';
 export {
   createFenceStore,
   type IndexedDbFenceOptions,
@@ -12,6 +15,7 @@ export {
 } from './indexed-db-fence.ts';
 export type { FenceOptions } from './mark.ts';
 export { memoryFence } from './memory-fence.ts';
+export { type Guarded, type NodeRequest, type NodeResponse, nodeGuard } from './node-guard.ts';
 export {
   type RedisClient,
   type RedisCommand,
