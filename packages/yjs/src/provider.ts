@@ -59,7 +59,7 @@ export class DoyenProvider extends ObservableV2<{
   readonly #presence: Presence;
   readonly #seat: Seat<Marks> | null;
   readonly #ticker: ReturnType<typeof setInterval>;
-  readonly #waiters = new Set<() => void>();
+  readonly #waiters = new Set<(error?: { readonly reason: unknown }) => void>();
   #shown = { status: 'connecting' as Status, isSynced: false, unsynced: 0 };
   /** Ticks in which another node led and had not opened the room. */
   #absentTicks = 0;
@@ -74,8 +74,7 @@ export class DoyenProvider extends ObservableV2<{
     this.room = room;
     this.#options = options;
     this.awareness = options.awareness ?? new Awareness(doc);
-    const { signal } = this.#controller;
-    this.#members = new Room({ node, name: room, listener: this.#roomListener(), signal });
+    this.#members = new Room({ node, name: room, listener: this.#roomListener() });
     const isFromServer = (origin: unknown): boolean => this.#seat?.isOrigin(origin) ?? false;
     const fault = (what: ProviderFault): void => this.#fault(what);
     const common = { room: this.#members, origin: this, isFromServer, fault };
@@ -140,7 +139,7 @@ export class DoyenProvider extends ObservableV2<{
   override destroy(): void {
     if (this.#isDestroyed) return;
     this.#replica.close();
-    this.#members.tell({ type: 'bye' });
+    this.#members.close();
     this.#isDestroyed = true;
     clearInterval(this.#ticker);
     this.#controller.abort(destroyed());
@@ -148,25 +147,22 @@ export class DoyenProvider extends ObservableV2<{
     this.doc.off('destroy', this.#destroy);
     if (!this.#options.awareness) this.awareness.destroy();
     openRooms.get(this.node)?.delete(this.room);
+    for (const done of [...this.#waiters]) done({ reason: destroyed() });
     this.#refresh();
     super.destroy();
   }
 
   /** Resolves at the next change of what is shown; rejects at the end, and when `signal` aborts. */
   #turn(signal?: AbortSignal): Promise<void> {
-    const { signal: ended } = this.#controller;
     return new Promise((resolve, reject) => {
-      const settle = (act: () => void) => (): void => {
-        this.#waiters.delete(turned);
-        ended.removeEventListener('abort', end);
+      const done = (error?: { readonly reason: unknown }): void => {
+        this.#waiters.delete(done);
         signal?.removeEventListener('abort', abort);
-        act();
+        if (error) reject(error.reason);
+        else resolve();
       };
-      const turned = settle(resolve);
-      const end = settle(() => reject(ended.reason));
-      const abort = settle(() => reject(signal?.reason));
-      this.#waiters.add(turned);
-      ended.addEventListener('abort', end);
+      const abort = (): void => done({ reason: signal?.reason });
+      this.#waiters.add(done);
       signal?.addEventListener('abort', abort);
     });
   }
@@ -269,7 +265,7 @@ export class DoyenProvider extends ObservableV2<{
       this.#tell('sync', [isSynced]);
     }
     if (unsynced !== before.unsynced) this.#tell('unsynced', [unsynced]);
-    for (const turned of [...this.#waiters]) turned();
+    for (const done of [...this.#waiters]) done();
   }
 
   #fault(fault: ProviderFault): void {

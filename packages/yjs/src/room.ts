@@ -49,17 +49,22 @@ export class Room {
   readonly #node: DoyenNode;
   readonly #channel: Channel;
   readonly #listener: RoomListener;
+  readonly #closed = new AbortController();
 
   constructor(parts: {
     readonly node: DoyenNode;
     readonly name: string;
     readonly listener: RoomListener;
-    readonly signal: AbortSignal;
   }) {
     this.#node = parts.node;
     this.#channel = parts.node.channel(CHANNEL_PREFIX + parts.name);
     this.#listener = parts.listener;
-    this.#listen(parts.signal);
+    this.#listen();
+  }
+
+  close(): void {
+    this.tell({ type: 'bye' });
+    this.#closed.abort();
   }
 
   /** Tells every other member of the cluster: who has the room open answers. */
@@ -96,8 +101,8 @@ export class Room {
     return this.#node.leadership.current !== null && !this.isLeader && !this.leader;
   }
 
-  #listen(signal: AbortSignal): void {
-    const options = { signal };
+  #listen(): void {
+    const options = { signal: this.#closed.signal };
     const listener = this.#listener;
     const known = (act: (participant: Participant) => void) => (event: { readonly from: Member }) =>
       this.#with(event.from, act);

@@ -2,6 +2,7 @@ import './virtual-platform.ts';
 import { randomUUID } from 'node:crypto';
 import { type SimulateOptions, type Simulation, simulate } from '@doyen/core/testing';
 import { docs, setupWSConnection } from '@y/websocket-server/utils';
+import { WebsocketProvider } from 'y-websocket';
 import * as Y from 'yjs';
 import { type DoyenProvider, doyenProvider, type ProviderFault } from '../src/index.ts';
 import { type Gate, gate } from '../src/server.ts';
@@ -14,6 +15,13 @@ export interface Tab {
   readonly doc: Y.Doc;
   readonly provider: DoyenProvider;
   readonly faults: ProviderFault[];
+}
+
+/** Somebody who is connected by plain y-websocket. */
+export interface Outsider {
+  readonly doc: Y.Doc;
+  readonly provider: WebsocketProvider;
+  close(): void;
 }
 
 export interface LabOptions extends Omit<SimulateOptions, 'started'> {
@@ -34,6 +42,8 @@ export class Lab {
   readonly #options: LabOptions;
   readonly #room = `room-${randomUUID()}`;
   readonly #opened: Tab[] = [];
+  readonly #guests: (() => void)[] = [];
+  readonly #contents = new Map<string, (doc: Y.Doc) => void>();
 
   constructor(options: LabOptions) {
     const { hasServer: _server, hasGate = true, fallback: _fallback, ...simulation } = options;
@@ -85,6 +95,26 @@ export class Lab {
     return doc;
   }
 
+  /** Connects somebody who knows nothing of Doyen. */
+  enter(): Outsider {
+    const doc = new Y.Doc();
+    const provider = new WebsocketProvider('ws://server', this.#room, doc, {
+      WebSocketPolyfill: this.wires.socketClass('outsider') as typeof WebSocket,
+      disableBc: true,
+    });
+    const close = (): void => {
+      provider.destroy();
+      doc.destroy();
+    };
+    this.#guests.push(close);
+    return { doc, provider, close };
+  }
+
+  /** What a tab that will start brings with it. */
+  prepare(id: string, fill: (doc: Y.Doc) => void): void {
+    this.#contents.set(id, fill);
+  }
+
   /** The process of a tab is killed. */
   crash(id: string): void {
     this.sim.crash(id);
@@ -109,7 +139,7 @@ export class Lab {
   }
 
   startServer(): void {
-    this.wires.isReachable = (id) => this.sim.running.includes(id);
+    this.wires.isReachable = (id) => id === 'outsider' || this.sim.running.includes(id);
   }
 
   /** Whether all documents, that of the server included, are the same. */
@@ -132,6 +162,7 @@ export class Lab {
       provider.destroy();
       doc.destroy();
     }
+    for (const close of this.#guests) close();
     for (const wire of [...this.wires.all]) wire.server.terminate();
     docs.get(this.#room)?.destroy();
     docs.delete(this.#room);
@@ -141,6 +172,7 @@ export class Lab {
   #open(id: string): void {
     if (!this.sim.running.includes(id)) return;
     const doc = new Y.Doc();
+    this.#contents.get(id)?.(doc);
     const { hasServer = true, fallback = false } = this.#options;
     const provider = runAs(id, () =>
       doyenProvider(doc, {

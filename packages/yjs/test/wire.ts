@@ -7,6 +7,12 @@ export type Accept = (socket: ServerSocket, request: { readonly url: string }) =
 /** Connections in virtual time: the timers of the test make them slow, lossless and ordered. */
 export class Wires {
   readonly all = new Set<Wire>();
+  /** Addresses that clients have asked for. */
+  readonly urls: string[] = [];
+  /** The server throws away every change that comes. */
+  dropsUpdates = false;
+  /** How often the server was asked for what it has. */
+  questions = 0;
   /** Whether a client reaches the server at all. */
   isReachable: (client: string) => boolean = () => true;
   readonly #accept: Accept;
@@ -40,13 +46,21 @@ export class Wires {
     return [...this.all].filter((wire) => wire.server.readyState === OPEN).length;
   }
 
+  #takes([type, subtype]: Uint8Array): boolean {
+    if (type !== 0) return true;
+    if (subtype === 0) this.questions += 1;
+    return subtype === 0 || !this.dropsUpdates;
+  }
+
   #connect(wire: Wire, url: string): void {
+    this.urls.push(url);
     const { host, pathname, search } = new URL(url);
     wire.server.once('close', () => this.all.delete(wire));
     wire.toServer(() => {
       if (!this.isReachable(wire.client)) return wire.server.terminate();
       if (host !== 'server') throw new Error(`no such server: ${host}`);
       wire.toClient(() => wire.near.opened());
+      wire.server.takes = (data) => this.#takes(data);
       this.#accept(wire.server, { url: pathname + search });
     });
   }
@@ -61,6 +75,7 @@ export class Wire {
   #dueAt = { client: 0, server: 0 };
   /** While the client stands still nothing reaches it and nothing leaves it. */
   #held: (() => void)[] | null = null;
+  #unheard: (() => void)[] | null = null;
 
   constructor(client: string, near: ClientSocket, latencyMs: () => number) {
     this.client = client;
@@ -76,7 +91,8 @@ export class Wire {
 
   toClient(happen: () => void): void {
     this.#later('client', () => {
-      if (this.#held) this.#held.push(() => runAs(this.client, happen));
+      if (this.#unheard) this.#unheard.push(() => runAs(this.client, happen));
+      else if (this.#held) this.#held.push(() => runAs(this.client, happen));
       else runAs(this.client, happen);
     });
   }
@@ -89,6 +105,24 @@ export class Wire {
     const held = this.#held ?? [];
     this.#held = null;
     for (const happen of held) happen();
+  }
+
+  /** Nothing reaches the client any more, though the server hears it. */
+  deafen(): void {
+    this.#unheard = [];
+  }
+
+  hear(): void {
+    const unheard = this.#unheard ?? [];
+    this.#unheard = null;
+    for (const happen of unheard) happen();
+  }
+
+  /** The connection breaks: the client notices, the server does not. */
+  lose(): void {
+    this.#unheard = [];
+    this.near.readyState = CLOSED;
+    runAs(this.client, () => this.near.onclose?.({ code: 1006, reason: '' }));
   }
 
   /** The client's process is gone: the server is told, the client never. */
@@ -154,6 +188,7 @@ export class ClientSocket {
 export class ServerSocket extends EventEmitter {
   readonly wire: Wire;
   readyState = OPEN;
+  takes: (data: Uint8Array) => boolean = () => true;
 
   constructor(wire: Wire) {
     super();
@@ -186,7 +221,7 @@ export class ServerSocket extends EventEmitter {
 
   /** Like `ws`, it hands over what comes until the other end has closed, too. */
   heard(data: Uint8Array): void {
-    if (this.readyState !== CLOSED) this.emit('message', data);
+    if (this.readyState !== CLOSED && this.takes(data)) this.emit('message', data);
   }
 
   ended(code: number): void {
