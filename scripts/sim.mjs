@@ -1,5 +1,5 @@
 // Runs a cluster with random faults in virtual time, and prints what happened:
-//   npm run sim -- --seed 7 [--nodes 5] [--seconds 120] [--without crash]… [--messages]
+//   npm run sim -- --seed 7 [--nodes 5] [--seconds 120] [--quorum] [--without crash]… [--messages]
 // `--shrink [--out FILE]` narrows a failing seed down, and writes what is left as a scenario, by
 // default among the scenarios that the tests replay.
 import { writeFileSync } from 'node:fs';
@@ -15,6 +15,7 @@ const { values } = parseArgs({
     nodes: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '120' },
     without: { type: 'string', multiple: true, default: [] },
+    quorum: { type: 'boolean', default: false },
     messages: { type: 'boolean', default: false },
     shrink: { type: 'boolean', default: false },
     out: { type: 'string' },
@@ -32,6 +33,7 @@ const options = {
   nodes: number('nodes', 1),
   forMs: number('seconds', 0) * 1000,
   without: values.without,
+  voting: values.quorum,
   trace: values.messages ? 'messages' : 'events',
 };
 const whole = await runSchedule(options);

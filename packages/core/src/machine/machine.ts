@@ -126,6 +126,7 @@ export class Machine {
       if (kind === 'resume' || kind === 'pageshow') {
         // However short it was: what came meanwhile is still on its way in (M9).
         detector.stalled(0);
+        election.stalled(0);
         election.resume();
       }
       if (kind === 'online') detector.hurry();

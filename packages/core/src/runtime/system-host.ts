@@ -3,10 +3,18 @@ import type { Host } from './host.ts';
 
 /** The surroundings of a page, a worker or a Node process. Nothing is touched before it is used. */
 export function systemHost(): Host {
+  const listeners = new Set<(kind: Lifecycle) => void>();
+  // Told in a task of its own: the clock is read in the middle of things.
+  const slept = (): void => {
+    queueMicrotask(() => {
+      for (const listener of [...listeners]) listener('resume');
+    });
+  };
   return {
     now: sleepAwareClock(
       () => performance.now(),
       () => Date.now(),
+      slept,
     ),
     wallNow: () => Date.now(),
     random,
@@ -14,7 +22,12 @@ export function systemHost(): Host {
       const id = setTimeout(callback, Math.min(Math.ceil(delayMs), TIMER_MS_MAX));
       return () => clearTimeout(id);
     },
-    watchLifecycle,
+    watchLifecycle: (listener, signal) => {
+      if (signal.aborted) return;
+      listeners.add(listener);
+      signal.addEventListener('abort', () => listeners.delete(listener), { once: true });
+      watchLifecycle(listener, signal);
+    },
   };
 }
 
@@ -22,16 +35,25 @@ export function systemHost(): Host {
  * A monotonic clock that also advances while the machine sleeps. `performance.now` stands still
  * during sleep on several platforms; the wall clock does not, but it may be set. So the first one
  * counts, and a gap by which the second ran ahead since the last reading is added as sleep.
- * Readings that differ by less are rounding and slewing; a wall clock set back is ignored.
+ * Readings that differ by less are rounding and slewing; a wall clock set back is ignored. `slept` is
+ * called after such a gap: it may also have been the wall clock that was set, so that less time has
+ * passed than it seems (M9, Q6).
  */
-export function sleepAwareClock(monotonic: () => number, wall: () => number): () => number {
+export function sleepAwareClock(
+  monotonic: () => number,
+  wall: () => number,
+  slept: () => void = () => undefined,
+): () => number {
   let lastMonotonic = monotonic();
   let lastWall = wall();
   let asleepMs = 0;
   return () => {
     const [nowMonotonic, nowWall] = [monotonic(), wall()];
     const gapMs = nowWall - lastWall - (nowMonotonic - lastMonotonic);
-    if (gapMs > SLEEP_MS_MIN) asleepMs += gapMs;
+    if (gapMs > SLEEP_MS_MIN) {
+      asleepMs += gapMs;
+      slept();
+    }
     [lastMonotonic, lastWall] = [nowMonotonic, nowWall];
     return nowMonotonic + asleepMs;
   };

@@ -68,6 +68,8 @@ export type Observation =
   | { readonly type: 'started'; readonly node: Identity }
   | { readonly type: 'failed'; readonly node: Identity; readonly code: string | undefined }
   | { readonly type: 'fence'; readonly name: string; readonly entry: FenceEntry }
+  /** Who says at one instant that it leads, where voters decide. */
+  | { readonly type: 'leases'; readonly holders: readonly Identity[] }
   | { readonly type: 'queue'; readonly what: string; readonly count: number; readonly max: number };
 
 /** Looks at everything that happens, and says what is wrong with it, if anything. */
@@ -107,6 +109,7 @@ export function allCheckers(options: CheckerOptions): Checker {
     ended: [rivals, ...departures],
     failed: departures,
     fence: [fenceChecker()],
+    leases: [leaseChecker()],
     queue: [boundChecker()],
   };
   return (observed) => {
@@ -382,6 +385,14 @@ export function fenceChecker(): Checker {
     if (before === undefined || entry.token.epoch > before.epoch) return null;
     if (entry.token.epoch === before.epoch && entry.token.holder === before.holder) return null;
     return `X1: fence ${name} admitted epoch ${entry.token.epoch} of ${entry.token.holder} after epoch ${before.epoch} of ${before.holder}`;
+  };
+}
+
+/** Q6: no two leases are valid at one instant. */
+export function leaseChecker(): Checker {
+  return (observed) => {
+    if (observed.type !== 'leases' || observed.holders.length < 2) return null;
+    return `Q6: ${observed.holders.map(({ id }) => id).join(' and ')} lead at one time`;
   };
 }
 

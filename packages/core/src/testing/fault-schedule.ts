@@ -11,19 +11,22 @@ export interface FaultScheduleOptions {
   readonly everyMs?: number;
   /** Kinds of faults to leave out. @defaultValue none */
   readonly without?: readonly Fault[];
+  /** Voters decide, all nodes being voters in the beginning; their stores fail too. */
+  readonly voting?: boolean;
 }
 
 /** Something that happens, or the end of it; `reload` is a restart of a node that runs. */
-export type Fault = (typeof FAULTS)[number];
+export type Fault = (typeof FAULTS)[number] | (typeof VOTING_FAULTS)[number];
 
 /**
  * A random story of faults; in the end all of them are over, and what is left of the cluster must
  * settle. Equal options give equal stories.
  */
 export function faultSchedule(options: FaultScheduleOptions): string[] {
-  const { seed, nodes, forMs, without = [] } = options;
-  const faults = FAULTS.filter((fault) => !without.includes(fault));
-  const author = new Author(seededRandom(seed, 1_000_003), nodes);
+  const { seed, nodes, forMs, without = [], voting = false } = options;
+  const known: readonly Fault[] = voting ? [...FAULTS, ...VOTING_FAULTS] : FAULTS;
+  const faults = known.filter((fault) => !without.includes(fault));
+  const author = new Author(seededRandom(seed, 1_000_003), nodes, voting);
   author.start(seed);
   const everyMs = options.everyMs ?? author.pace();
   for (let passed = 0; passed < forMs; ) passed += author.next(everyMs, faults);
@@ -37,13 +40,22 @@ class Author {
   readonly #random: Random;
   readonly #ids: string[];
   readonly #idsMax: number;
+  readonly #isVoting: boolean;
+  readonly #founders: readonly string[];
+  /** Whether one voter may lose what it has stored; else voters may be removed. */
+  #mayForget: boolean;
+  #hasForgotten = false;
   readonly #states = new Map<string, NodeCondition>();
   readonly #unwilling = new Set<string>();
 
-  constructor(random: Random, nodes: number) {
+  constructor(random: Random, nodes: number, isVoting: boolean) {
     this.#random = random;
+    this.#isVoting = isVoting;
+    // A majority without its memory ends every quorum for good, and so may one of two voters.
+    this.#mayForget = isVoting && nodes > 2 && random() < 0.5;
     this.#ids = Array.from({ length: nodes }, (_, index) => `n${index + 1}`);
     this.#idsMax = nodes + 1 + Math.ceil(nodes / 4);
+    this.#founders = [...this.#ids];
     for (const id of this.#ids) this.#states.set(id, 'up');
   }
 
@@ -52,8 +64,9 @@ class Author {
     const isMixed = this.#random() < 0.4;
     const nodes = this.#ids.map((id) => `${id}${isMixed ? this.#mark() : ''}`);
     const strategy = this.#random() < 0.2 ? ' strategy=highest-id' : '';
+    const quorum = this.#isVoting ? ` quorum=${this.#ids.join(',')}` : '';
     this.lines.push(
-      `start seed=${seed} latency=5-30 jitter=on fence=on${strategy} ${nodes.join(' ')}`,
+      `start seed=${seed} latency=5-30 jitter=on fence=on${strategy}${quorum} ${nodes.join(' ')}`,
     );
   }
 
@@ -207,6 +220,28 @@ class Author {
     this.lines.push(`${this.#pick(['duplicate', 'reorder'])} ${this.#pick([0, 0.1])}`);
   }
 
+  /** A node that has ended starts without what it had stored. */
+  amnesia(): void {
+    const ended = this.#in('ended').filter((id) => this.#founders.includes(id));
+    if (ended.length === 0 || !this.#mayForget) return;
+    this.#mayForget = false;
+    this.#hasForgotten = true;
+    const id = this.#pick(ended);
+    this.lines.push(`restart ${id} amnesia`);
+    this.#begin(id);
+  }
+
+  store(): void {
+    const id = this.#pick(this.#founders);
+    this.lines.push(`store ${id} ${this.#pick(['read', 'write', 'ok', 'ok'])}`);
+  }
+
+  voters(): void {
+    const isSmall = this.#mayForget || this.#hasForgotten;
+    const verb = isSmall ? 'add' : this.#pick(['add', 'add', 'remove']);
+    this.lines.push(`voters leader ${verb} ${this.#pick(this.#ids)}`);
+  }
+
   #change(verb: string, from: NodeCondition, to: NodeCondition): void {
     const fitting = this.#in(from);
     if (fitting.length === 0) return;
@@ -295,4 +330,13 @@ const FAULTS = [
   'loss',
   'latency',
   'disorder',
+] as const satisfies readonly (keyof Author)[];
+
+/** What can happen besides where voters decide. */
+const VOTING_FAULTS = [
+  'amnesia',
+  'store',
+  'store',
+  'voters',
+  'voters',
 ] as const satisfies readonly (keyof Author)[];

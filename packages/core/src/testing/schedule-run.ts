@@ -12,6 +12,8 @@ export interface ScheduleRunOptions {
   readonly trace?: 'events' | 'messages';
   /** Kinds of faults to leave out. @defaultValue none */
   readonly without?: readonly Fault[];
+  /** Voters decide. @defaultValue false */
+  readonly voting?: boolean;
   /** Another story than the random one: what is left of it when a failure is narrowed down. */
   readonly script?: readonly string[];
 }
@@ -28,10 +30,11 @@ export interface ScheduleRun {
 
 /** Runs a cluster through random faults, with all checkers on; once they are over it must settle. */
 export async function runSchedule(options: ScheduleRunOptions): Promise<ScheduleRun> {
-  const { seed, nodes, forMs, trace = 'events', without = [] } = options;
+  const { seed, nodes, forMs, trace = 'events', without = [], voting = false } = options;
   const leftOut = without.map((fault) => ` --without ${fault}`).join('');
-  const replay = `npm run sim -- --seed ${seed} --nodes ${nodes} --seconds ${forMs / 1000}${leftOut}`;
-  const script = options.script ?? faultSchedule({ seed, nodes, forMs, without });
+  const mode = voting ? ' --quorum' : '';
+  const replay = `npm run sim -- --seed ${seed} --nodes ${nodes} --seconds ${forMs / 1000}${mode}${leftOut}`;
+  const script = options.script ?? faultSchedule({ seed, nodes, forMs, without, voting });
   const [first = '', ...lines] = script;
   const story = new Story(first, { trace, replay });
   const begun = performance.now();

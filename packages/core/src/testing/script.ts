@@ -1,6 +1,7 @@
 import { highestId, oldestNode, type Strategy } from '../machine/strategy.ts';
 import type { SimClockFault, SimNodeOptions } from './sim-node.ts';
 import { seededRandom } from './sim-random.ts';
+import type { StoreFailure } from './sim-store.ts';
 import type { Simulation } from './simulate.ts';
 
 /**
@@ -67,7 +68,9 @@ const COMMANDS = new Map<string, Command>([
   ['add', add],
   ['leave', toAwake((sim, id) => sim.leave(id))],
   ['crash', toRunning((sim, id) => sim.crash(id))],
-  ['restart', (sim, [id = '']) => sim.restart(id)],
+  ['restart', (sim, [id = '', how]) => sim.restart(id, { amnesia: how === 'amnesia' })],
+  ['store', (sim, [id = '', fault]) => sim.store(id).fail(storeFailureOf(fault))],
+  ['voters', toAwake(changeVoters)],
   ['pause', toRunning((sim, id) => sim.pause(id))],
   ['resume', toRunning((sim, id) => sim.resume(id))],
   ['freeze', toRunning((sim, id) => sim.freeze(id))],
@@ -166,6 +169,20 @@ function setTiebreaker(sim: Simulation, id: string, _: readonly string[], values
     createdAt: Number(values.get('createdAt')),
   };
   sim.node(id).leadership.setTiebreaker(() => reading);
+}
+
+/** `voters leader add n4`: what comes of it shows in the trace. */
+function changeVoters(sim: Simulation, id: string, [verb, other = '']: readonly string[]): void {
+  const { voters } = sim.node(id);
+  if (verb !== 'add' && verb !== 'remove') throw new TypeError(`no such change: ${verb}`);
+  void voters[verb](other).catch(ignore);
+}
+
+/** @throws TypeError for a word that is no fault of a store. */
+function storeFailureOf(word = ''): StoreFailure {
+  if (word === 'ok') return null;
+  if (word === 'read' || word === 'write' || word === 'torn') return word;
+  throw new TypeError(`a store fails by read, write or torn, or is ok, got ${word}`);
 }
 
 /** What a resignation or a transfer came to shows in the trace, as events. */

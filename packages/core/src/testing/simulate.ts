@@ -53,6 +53,7 @@ export class Simulation {
   readonly #diskRandom: Random;
   readonly #trace: Trace;
   readonly #checker: Checker;
+  readonly #isVoting: boolean;
   readonly #processes = new Map<string, SimProcess>();
   readonly #fences = new Map<string, SimFence>();
   readonly #stores = new Map<string, SimStore>();
@@ -90,7 +91,9 @@ export class Simulation {
       (what) => this.#act(what),
     );
     const detection = { ...DEFAULTS.detection, ...options.detection };
-    this.#checker = allCheckers({ ...detection, exclusiveEpochs: false });
+    const election = options.election?.();
+    this.#isVoting = election !== undefined && 'elect' in election;
+    this.#checker = allCheckers({ ...detection, exclusiveEpochs: this.#isVoting });
     for (const { id, ...own } of all)
       this.#start(id, own, between(this.#random, [0, startSpreadMs]));
   }
@@ -398,9 +401,17 @@ export class Simulation {
       if (process.host.condition === 'running') this.#observe(readOf(process.node));
       this.#checkQueue(`the queue of ${process.id}`, process.host.heldCount);
     }
+    if (this.#isVoting && this.#touched.size > 0) this.#checkLeases();
     this.#touched.clear();
     this.#checkQueue('the network', this.#scheduler.size);
     if (this.#violation !== null) throw this.#error(this.#violation);
+  }
+
+  /** As somebody sees it who looks at all nodes at once, those included that stand still. */
+  #checkLeases(): void {
+    const running = [...this.#processes.values()].filter(({ isUp }) => isUp);
+    const holders = running.map(({ node }) => node).filter(({ leadership }) => leadership.isSelf);
+    if (holders.length > 1) this.#observe({ type: 'leases', holders });
   }
 
   #checkQueue(what: string, count: number): void {

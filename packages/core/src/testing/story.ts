@@ -1,3 +1,4 @@
+import { quorum } from '../machine/quorum/quorum.ts';
 import type { Strategy } from '../machine/strategy.ts';
 import type { Term } from '../runtime/term.ts';
 import { Lineage } from './lineage.ts';
@@ -9,13 +10,15 @@ import { type Simulation, SimulationError, simulate } from './simulate.ts';
 /**
  * A simulated cluster, told line by line. The first line is `start`: nodes (`n1@200` names its
  * `startedAt`, `n1~-60000` has a wall clock that is so wrong), and `name=value` pairs: `seed`,
- * `latency=5-30`, `strategy=highest-id`, `jitter=on`, and `fence=on`, with which each node works on a
+ * `latency=5-30`, `strategy=highest-id`, `quorum=n1,n2,n3` (who votes first), `jitter=on`, and `fence=on`, with which each node works on a
  * fence while it leads. `settle` ends a story of faults; everything else is as in `perform`.
  */
 export class Story {
   readonly sim: Simulation;
   readonly #lineage: Lineage;
   readonly #strategy: Strategy;
+  /** Where voters decide, who they are in the beginning. */
+  readonly #founders: readonly string[];
   /** Instances whose applications do not want them to lead. */
   readonly #unwilling = new Set<string>();
 
@@ -26,8 +29,11 @@ export class Story {
     const pairs = words.filter((word) => word.includes('=')).map((word) => word.split('='));
     const values = new Map(pairs.map(([name = '', value = '']) => [name, value]));
     const [low = 10, high = 10] = (values.get('latency') ?? '10-10').split('-').map(Number);
-    const election = strategyOf(values.get('strategy') ?? 'oldest-node');
-    this.#strategy = election();
+    const rank = strategyOf(values.get('strategy') ?? 'oldest-node');
+    this.#founders = values.get('quorum')?.split(',') ?? [];
+    const voters = this.#founders;
+    const election = voters.length > 0 ? () => quorum({ voters, rankBy: rank() }) : rank;
+    this.#strategy = rank();
     this.#lineage = new Lineage(this.#strategy);
     this.sim = simulate({
       ...options,
@@ -37,7 +43,7 @@ export class Story {
       jitter: values.get('jitter') === 'on',
       election,
       started: (node, sim) => {
-        this.#lineage.follow(node);
+        if (voters.length === 0) this.#lineage.follow(node);
         if (values.get('fence') === 'on') employ(node, sim);
       },
     });
@@ -69,6 +75,7 @@ export class Story {
     const { sim } = this;
     await this.tell('calm');
     await sim.run(LEAVE_MS);
+    await this.#reviveVoters();
     await this.#makeWilling();
     const isAgreed = () => agrees(sim) && isWhole(sim);
     await sim.runUntil(isAgreed, { withinMs: AGREEMENT_MS });
@@ -86,9 +93,26 @@ export class Story {
     if (complaint !== null) throw new SimulationError(`${complaint}\n${this.sim.where()}`);
   }
 
+  /** A majority of the voters must be there again, each with what it has stored. */
+  async #reviveVoters(): Promise<void> {
+    const { sim } = this;
+    if (this.#founders.length === 0) return;
+    const named = sim.running.flatMap((id) => sim.node(id).voters.config?.voters ?? []);
+    const voters = new Set([...this.#founders, ...named.map(({ id }) => id)]);
+    for (const id of voters) {
+      await this.tell(`store ${id} ok`);
+      const isUp = sim.running.includes(id);
+      if (!isUp || sim.node(id).voters.role === 'observer') await this.tell(`restart ${id}`);
+    }
+    await sim.run(LEAVE_MS);
+  }
+
   /** Somebody must be able to lead. */
   async #makeWilling(): Promise<void> {
-    const nodes = this.sim.running.map((id) => this.sim.node(id));
+    const running = this.sim.running.map((id) => this.sim.node(id));
+    const nodes = running.filter(
+      ({ voters }) => this.#founders.length === 0 || voters.role === 'voter',
+    );
     const [first] = nodes;
     const isAble = nodes.some(({ instance }) => !this.#unwilling.has(instance));
     if (first !== undefined && !isAble) await this.tell(`candidacy ${first.id} on`);
@@ -103,6 +127,8 @@ export class Story {
     if (leader === undefined) return 'E1: nobody leads';
     const able = members.filter(({ instance }) => !this.#unwilling.has(instance));
     if (!able.includes(leader)) return `E13: ${leader.id} leads, but is no candidate`;
+    // Where voters decide, whoever leads does so until it fails.
+    if (this.#founders.length > 0) return null;
     const winner = able.toSorted((a, b) => this.#strategy.compare(a, b))[0];
     if (winner === undefined || winner.instance === leader.instance) return null;
     if (this.#lineage.mayDefend(leadership.epoch, leader.instance, winner)) return null;
