@@ -37,7 +37,7 @@ export class Link {
   readonly #events: LinkEvents;
   readonly #joiner = new Joiner();
   readonly #lanes: Lanes;
-  readonly #timeout: Alarm;
+  #timeout: Alarm;
   readonly #inbox: LinkSignal[] = [];
   #peer: SimplePeer | null = null;
   #state: 'connecting' | 'open' | 'closed' = 'connecting';
@@ -113,8 +113,24 @@ export class Link {
     peer.on('iceStateChange', (ice) => {
       const isNews = ice === 'disconnected' && this.#ice !== ice && this.#state === 'open';
       this.#ice = ice;
-      if (isNews) this.#events.unreachable();
+      if (!isNews) return;
+      this.#events.unreachable();
+      this.#awaitLoss();
     });
+  }
+
+  /**
+   * Not left to ICE alone: an implementation that tells of a change before its state has changed
+   * never shows the last one, `failed`.
+   */
+  #awaitLoss(): void {
+    const heardAtMs = this.#heardAtMs;
+    this.#timeout.cancel();
+    this.#timeout = new Alarm(() => {
+      if (this.#ice !== 'disconnected') return;
+      if (heardAtMs === this.#heardAtMs) this.#fail();
+      else this.#awaitLoss();
+    }, LOST_MS);
   }
 
   /** The other end's close shows as a closed or aborted channel while ICE still hears it. */
@@ -189,6 +205,9 @@ function attempt(act: () => void): boolean {
 
 /** Enough for TURN over TCP on a slow network, and for a hidden tab's one timer a second. */
 const CONNECT_TIMEOUT_MS = 10_000;
+
+/** What Chromium takes from `disconnected` to `failed`; an outage of 9 s, told after 7, has healed. */
+const LOST_MS = 10_000;
 
 /** Three heartbeats of the core. */
 const SILENT_MS = 3_000;
