@@ -47,7 +47,7 @@ export function leaderOf(sim: Simulation, ids: readonly string[] = sim.running):
 /** Somebody leads; gives who. */
 export async function nextLeader(
   sim: Simulation,
-  ids: readonly string[] = sim.running,
+  ids?: readonly string[],
   withinMs = 15_000,
 ): Promise<string> {
   await sim.runUntil(() => isLed(sim, ids), { withinMs });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isLed, led, settle, termOf, votersOf } from './cluster.ts';
+import { isLed, led, settle, votersOf } from './cluster.ts';
 
 describe('changing the voters', () => {
   it('Q9: an observer that knows who votes is made a voter', async () => {

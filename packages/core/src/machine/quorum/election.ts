@@ -7,6 +7,7 @@ import { Incumbency } from '../incumbency.ts';
 import type { Kernel } from '../kernel.ts';
 import type { Link } from '../links.ts';
 import type { ClaimMessage, Summary } from '../message.ts';
+import type { MemberRecord } from '../record.ts';
 import type { Entry } from '../roster.ts';
 import { type BallotEffect, denialOf } from './ballot.ts';
 import { decodeBallot } from './ballot-codec.ts';
@@ -270,15 +271,17 @@ export class QuorumElection implements Election, Voting {
   }
 
   receiveBallot(bytes: Uint8Array, from: string, link: Link): void {
-    const message = this.#decode(bytes, from, link);
+    const sender = this.#kernel.roster.get(from)?.record;
+    // Whoever has only just started is met first.
+    const message = sender && this.#decode(bytes, sender, link);
     if (message) this.#parts.booth.whenStored(() => this.#take(message, from, link));
   }
 
-  #decode(bytes: Uint8Array, from: string, link: Link): BallotMessage | null {
+  #decode(bytes: Uint8Array, sender: MemberRecord, link: Link): BallotMessage | null {
     const { outbox } = this.#kernel;
     try {
       const message = decodeBallot(bytes);
-      const problem = this.#problemOf(message, from);
+      const problem = this.#problemOf(message, sender);
       if (!problem) return message;
       outbox.violation(link.peer, 'Q8', problem);
     } catch (error) {
@@ -288,14 +291,13 @@ export class QuorumElection implements Election, Voting {
     return null;
   }
 
-  /** Why `from` cannot honestly say so. */
-  #problemOf(message: BallotMessage, from: string): string | null {
+  /** Why `sender` cannot honestly say so. */
+  #problemOf(message: BallotMessage, sender: MemberRecord): string | null {
     const { booth, office } = this.#parts;
-    const sender = this.#kernel.roster.get(from)?.record;
-    if (!sender) return `"${message.type}" of an unknown instance ${from}`;
     const { id, instance } = signatureOf(message);
     if (id !== null && id !== sender.id) return `"${message.type}" of ${id}, from ${sender.id}`;
-    if (instance !== null && instance !== from) return `"${message.type}" in another's name`;
+    if (instance !== null && instance !== sender.instance)
+      return `"${message.type}" in another's name`;
     const epoch = epochOf(message);
     const seen = this.config ? office.epochSeen : null;
     if (epoch > 0 && !isPlausibleEpoch(epoch, seen)) return `epoch ${epoch}, at ${seen} here`;

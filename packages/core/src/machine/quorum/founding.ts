@@ -87,14 +87,14 @@ export class Founding {
     if (this.isComplete(record) || !this.#isListed) return { ...waiting, at: NEVER };
     const self = this.#self(record);
     if (record.config !== null) return this.#pollHolders(record.config, record, now);
-    // The lowest id founds; the others are asked.
-    if (this.#founders[0] !== self.id || !this.#isSettled) return { ...waiting, at: NEVER };
+    if (!this.#isSettled) return { ...waiting, at: NEVER };
+    const founders = this.#founders;
     const isAlone = this.#isAlone(now);
-    const voters = this.#founders.map((id) => (id === self.id ? self : this.#present(id)));
-    if (isAlone && voters.every((voter) => voter !== null)) {
+    const voters = founders.map((id) => (id === self.id ? self : this.#present(id)));
+    // The lowest id founds; all ask, as each may be the one that has lost its storage.
+    if (isAlone && founders[0] === self.id && voters.every((voter) => voter !== null)) {
       return { ...waiting, config: { epoch: 0, version: 1, voters: sortVoters(voters) }, at: now };
     }
-    const founders = this.#founders;
     const message = { type: 'introduce', voter: self, founders, wantsAnswer: true } as const;
     const at = this.#repeat(now, isAlone ? founders : this.#members, (id) => {
       if (!this.#present(id)) this.#station.sendTo({ id }, message);
