@@ -102,11 +102,11 @@ async function failures(setup: () => FenceBench): Promise<string[]> {
 }
 
 describe('fenceContract', () => {
-  it('passes a resource without mistakes', async () => {
+  it('X3: passes a resource without mistakes', async () => {
     expect(await failures(() => new LaxResource())).toEqual([]);
   });
 
-  it.each(MISTAKES)('finds the mistake: %s', async (mistake) => {
+  it.each(MISTAKES)('X3: finds the mistake: %s', async (mistake) => {
     expect(await failures(() => new LaxResource(mistake))).not.toEqual([]);
   });
 

@@ -9,7 +9,7 @@ import { token } from './token.ts';
 
 const URL = 'http://resource.test/';
 
-describe('httpFence before nodeGuard, in processes that are killed', () => {
+describe('X3: httpFence before nodeGuard, in processes that are killed', () => {
   let server: Awaited<ReturnType<typeof buildServer>>;
   beforeAll(async () => {
     server = await buildServer();
@@ -23,7 +23,7 @@ describe('httpFence before nodeGuard, in processes that are killed', () => {
   });
 });
 
-describe('httpFence before fetchGuard', () => {
+describe('X3: httpFence before fetchGuard', () => {
   fenceContract({
     suite: { describe, it },
     setup() {

@@ -5,7 +5,7 @@ import { type FenceClient, fenceContract } from '../../src/testing/fence-contrac
 import { listClient } from './list-client.ts';
 import { token } from './token.ts';
 
-describe('memoryFence', () => {
+describe('X3: memoryFence', () => {
   fenceContract({
     suite: { describe, it },
     setup() {

@@ -9,7 +9,7 @@ import { token } from './token.ts';
 describe.each([
   { name: 'redis', connect: nodeRedis },
   { name: 'ioredis', connect: ioRedis },
-])('redisFence with a client of $name', ({ connect }) => {
+])('X3: redisFence with a client of $name', ({ connect }) => {
   let server: RedisServer;
   beforeAll(async () => {
     server = await RedisServer.start(connect);

@@ -10,7 +10,7 @@ import {
 import { listClient } from './list-client.ts';
 import { token } from './token.ts';
 
-describe('storeFence', () => {
+describe('X3: storeFence', () => {
   fenceContract({ suite: { describe, it }, setup: () => new Processes() });
 
   it('X1: no effect happens when the mark cannot be stored', async () => {

@@ -26,7 +26,7 @@ async function open(context: BrowserContext): Promise<Page> {
   return page;
 }
 
-describe('indexedDbFence in Chromium, by the contract', () => {
+describe('X3: indexedDbFence in Chromium, by the contract', () => {
   let browser: Browser;
   let page: Page;
   beforeAll(async () => {
