@@ -91,7 +91,7 @@ export function allCheckers(options: CheckerOptions): Checker {
   const roster = rosterChecker();
   const [rivals, self, size] = [
     rivalChecker(),
-    selfChecker(options.leaderSuspicionMinMs),
+    selfChecker(options.leaderSuspicionMinMs, options.exclusiveEpochs),
     sizeChecker(),
   ];
   // Most of what happens is messages: each checker sees only what it looks at.
@@ -172,9 +172,10 @@ export function authorChecker(exclusive: boolean): Checker {
 
 /**
  * E5, E8, E13: who says that it leads also names itself as the leader, may lead, has not ended, and
- * has not lost the lead of this epoch before: by its own word, by a freeze, or by a long stall.
+ * has not lost the lead of this epoch before: by its own word, by a freeze, or by a long stall. Where
+ * voters decide, one that does not want to lead may have to, as it alone knows the newest (Q3).
  */
-export function selfChecker(leaderSuspicionMinMs: number): Checker {
+export function selfChecker(leaderSuspicionMinMs: number, hasLastResort = false): Checker {
   const unwilling = new Set<string>();
   const latest = new Map<string, number>();
   const lost = new Map<string, number>();
@@ -199,7 +200,9 @@ export function selfChecker(leaderSuspicionMinMs: number): Checker {
       return `E5: ${node.id} says that it leads, but names ${leader?.id ?? 'nobody'}`;
     }
     if (isOver) return `E8: ${node.id} says that it leads after its end`;
-    if (unwilling.has(node.instance)) return `E13: ${node.id} leads without being a candidate`;
+    if (!hasLastResort && unwilling.has(node.instance)) {
+      return `E13: ${node.id} leads without being a candidate`;
+    }
     if (epoch > (lost.get(node.instance) ?? 0)) return null;
     return `E8: ${node.id} resumes its lost term of epoch ${epoch}`;
   };

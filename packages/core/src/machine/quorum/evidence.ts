@@ -34,28 +34,30 @@ export class Evidence {
       if (json.length <= EVIDENCE_LENGTH_MAX) return json;
       this.#violate(`${json.length} characters of evidence`);
     } catch (error) {
-      this.#violate(`evidence() threw ${error}`);
+      this.#violate(`evidence() ${thrown(error)}`);
     }
     return '';
   }
 
-  /** Negative when `a` is older than `b`. What cannot be compared is older than anything. */
+  /**
+   * Negative when `a` is older than `b`. What the application cannot compare, also not with itself,
+   * is older than what it can.
+   */
   compare(a: string, b: string): number {
     if (a === b || !this.#options.read) return 0;
     if (a === '' || b === '') return a === '' ? -1 : 1;
-    try {
-      const order = this.#options.compare(JSON.parse(a) as never, JSON.parse(b) as never);
-      if (Number.isFinite(order)) return order;
-      this.#violate(`the comparison gave ${order}`);
-    } catch (error) {
-      this.#violate(`the comparison threw ${error}`);
-    }
-    return -1;
+    const order = this.#order(a, b);
+    if (typeof order === 'number') return order;
+    this.#violate(`the comparison ${order}`);
+    const [isA, isB] = [this.#isComparable(a), this.#isComparable(b)];
+    if (isA !== isB) return isA ? 1 : -1;
+    return isA ? -1 : 0;
   }
 
   /** A candidacy is won: the newest evidence of those who granted it is the term's. */
   elected(granted: readonly string[]): void {
-    this.#newest = granted.reduce((one, other) => (this.compare(one, other) < 0 ? other : one), '');
+    const usable = granted.filter((json) => json !== '' && this.#isComparable(json));
+    this.#newest = usable.reduce((one, other) => (this.compare(one, other) < 0 ? other : one), '');
   }
 
   heard({ id }: Voter, evidence: string): void {
@@ -68,9 +70,27 @@ export class Evidence {
     return this.compare(this.#heard.get(id) ?? '', this.read()) >= 0;
   }
 
+  #isComparable(json: string): boolean {
+    return typeof this.#order(json, json) === 'number';
+  }
+
+  /** Or what the comparison did instead. */
+  #order(a: string, b: string): number | string {
+    try {
+      const order = this.#options.compare(JSON.parse(a) as never, JSON.parse(b) as never);
+      return typeof order === 'number' && !Number.isNaN(order) ? order : `gave ${String(order)}`;
+    } catch (error) {
+      return thrown(error);
+    }
+  }
+
   #violate(what: string): void {
     this.#kernel.outbox.violation('', 'Q3', what);
   }
+}
+
+function thrown(error: unknown): string {
+  return `threw ${error instanceof Error ? error.message : typeof error}`;
 }
 
 /** Evidence is a position in a log, not the log. Characters of JSON, at most three bytes each. */
