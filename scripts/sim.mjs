@@ -1,8 +1,10 @@
 // Runs a cluster with random faults in virtual time, and prints what happened:
 //   npm run sim -- --seed 7 [--nodes 5] [--seconds 120] [--quorum] [--without crash]… [--messages]
+// Once the faults are over, the nodes must agree within 30 s, or `--within` other seconds.
 // `--shrink [--out FILE]` narrows a failing seed down, and writes what is left as a scenario, by
 // default among the scenarios that the tests replay.
 import { writeFileSync } from 'node:fs';
+import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { command, forwardSignals } from './command.mjs';
 import { install, root, tool } from './workspace.mjs';
@@ -16,6 +18,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '120' },
     without: { type: 'string', multiple: true, default: [] },
     quorum: { type: 'boolean', default: false },
+    within: { type: 'string', default: '30' },
     messages: { type: 'boolean', default: false },
     shrink: { type: 'boolean', default: false },
     out: { type: 'string' },
@@ -34,6 +37,7 @@ const options = {
   forMs: number('seconds', 0) * 1000,
   without: values.without,
   voting: values.quorum,
+  withinMs: number('within', 0) * 1000,
   trace: values.messages ? 'messages' : 'events',
 };
 const whole = await runSchedule(options);
@@ -56,7 +60,8 @@ async function build() {
 
 function write(shrunk) {
   const { seed, nodes } = options;
-  const file = values.out ?? `packages/core/scenarios/found-${nodes}-${seed}.txt`;
+  const place = path.join(root, 'packages/core/scenarios', `found-${nodes}-${seed}.txt`);
+  const file = values.out ?? place;
   writeFileSync(file, scenarioOf(shrunk));
   process.stdout.write(`\n${shrunk.script.join('\n')}\n\nwritten to ${file}\n`);
 }

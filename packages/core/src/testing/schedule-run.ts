@@ -1,7 +1,7 @@
 import { type Fault, faultSchedule } from './fault-schedule.ts';
 import { views } from './script.ts';
 import { SimulationError } from './simulate.ts';
-import { Story } from './story.ts';
+import { AGREEMENT_MS, Story } from './story.ts';
 
 /** Options of {@link runSchedule}. */
 export interface ScheduleRunOptions {
@@ -14,6 +14,8 @@ export interface ScheduleRunOptions {
   readonly without?: readonly Fault[];
   /** Voters decide. @defaultValue false */
   readonly voting?: boolean;
+  /** How soon they must agree once faults are over, in virtual milliseconds. @defaultValue 30 000 */
+  readonly withinMs?: number;
   /** Another story than the random one: what is left of it when a failure is narrowed down. */
   readonly script?: readonly string[];
 }
@@ -30,11 +32,9 @@ export interface ScheduleRun {
 
 /** Runs a cluster through random faults, with all checkers on; once they are over it must settle. */
 export async function runSchedule(options: ScheduleRunOptions): Promise<ScheduleRun> {
-  const { seed, nodes, forMs, trace = 'events', without = [], voting = false } = options;
-  const leftOut = without.map((fault) => ` --without ${fault}`).join('');
-  const mode = voting ? ' --quorum' : '';
-  const replay = `npm run sim -- --seed ${seed} --nodes ${nodes} --seconds ${forMs / 1000}${mode}${leftOut}`;
-  const script = options.script ?? faultSchedule({ seed, nodes, forMs, without, voting });
+  const { trace = 'events' } = options;
+  const replay = commandOf(options);
+  const script = options.script ?? storyOf(options);
   const [first = '', ...lines] = script;
   const story = new Story(first, { trace, replay });
   const begun = performance.now();
@@ -45,6 +45,26 @@ export async function runSchedule(options: ScheduleRunOptions): Promise<Schedule
   const { sim } = story;
   const summary = `${sim.now / 1000} virtual seconds in ${spent.toFixed(2)} s; repeat: ${replay}`;
   return { script, error, trace: sim.trace(), views: views(sim), summary };
+}
+
+/** The command that repeats a run. */
+function commandOf(options: ScheduleRunOptions): string {
+  const { seed, nodes, forMs, without = [], voting = false, withinMs } = options;
+  const words = [`--seed ${seed} --nodes ${nodes} --seconds ${forMs / 1000}`];
+  if (voting) words.push('--quorum');
+  for (const fault of without) words.push(`--without ${fault}`);
+  if (isOwn(withinMs)) words.push(`--within ${withinMs / 1000}`);
+  return `npm run sim -- ${words.join(' ')}`;
+}
+
+function storyOf(options: ScheduleRunOptions): readonly string[] {
+  const { withinMs } = options;
+  const lines = faultSchedule(options);
+  return isOwn(withinMs) ? lines.with(-1, `${lines.at(-1)} within=${withinMs}`) : lines;
+}
+
+function isOwn(withinMs: number | undefined): withinMs is number {
+  return withinMs !== undefined && withinMs !== AGREEMENT_MS;
 }
 
 /**

@@ -11,7 +11,8 @@ import { type Simulation, SimulationError, simulate } from './simulate.ts';
  * A simulated cluster, told line by line. The first line is `start`: nodes (`n1@200` names its
  * `startedAt`, `n1~-60000` has a wall clock that is so wrong), and `name=value` pairs: `seed`,
  * `latency=5-30`, `strategy=highest-id`, `quorum=n1,n2,n3` (who votes first), `jitter=on`, and `fence=on`, with which each node works on a
- * fence while it leads. `settle` ends a story of faults; everything else is as in `perform`.
+ * fence while it leads. `settle` ends a story of faults, and fails when the nodes do not agree in
+ * time (`within=5000`); everything else is as in `perform`.
  */
 export class Story {
   readonly sim: Simulation;
@@ -50,8 +51,8 @@ export class Story {
   }
 
   async tell(line: string): Promise<void> {
-    const [verb] = line.trim().split(/\s+/);
-    if (verb === 'settle') return this.#settle();
+    const [verb, within] = line.trim().split(/\s+/);
+    if (verb === 'settle') return this.#settle(Number(within?.split('=')[1] ?? AGREEMENT_MS));
     await this.#perform(line);
     this.#fail(this.#lineage.complaint);
   }
@@ -67,21 +68,21 @@ export class Story {
   }
 
   /**
-   * Ends all faults. Then the nodes must agree within 30 s, on who leads and on every member, and see
-   * each other directly. Once also everybody who stood back has come forward, the leader must be the
+   * Ends all faults. Then the nodes must agree in time, on who leads and on every member, and see each
+   * other directly. Once also everybody who stood back has come forward, the leader must be the
    * right one, and then no leader may change any more (E10).
    */
-  async #settle(): Promise<void> {
+  async #settle(withinMs: number): Promise<void> {
     const { sim } = this;
     await this.tell('calm');
     await sim.run(LEAVE_MS);
     await this.#reviveVoters();
     await this.#makeWilling();
     const isAgreed = () => agrees(sim) && isWhole(sim);
-    await sim.runUntil(isAgreed, { withinMs: AGREEMENT_MS });
+    await sim.runUntil(isAgreed, { withinMs });
     await sim.run(STANDING_BACK_MS);
     // What was queued in a pause may still have told of somebody who has ended meanwhile.
-    await sim.runUntil(isAgreed, { withinMs: AGREEMENT_MS });
+    await sim.runUntil(isAgreed, { withinMs });
     this.#fail(this.#lineage.complaint ?? this.#complaint());
     const counts = changeCounts(sim);
     await sim.run(CALM_MS);
@@ -183,7 +184,7 @@ function startOf(word: string): { readonly id: string } & SimNodeOptions {
 /** Who was about to leave has done so by then. */
 const LEAVE_MS = 1_500;
 /** A suspicion window of 20 s, and time to hear of each other again. */
-const AGREEMENT_MS = 30_000;
+export const AGREEMENT_MS = 30_000;
 /** Who has lost the lead stands back for up to 20 s (E8), on a clock that may be slow by a tenth. */
 const STANDING_BACK_MS = 23_000;
 /** Longer than everything that could still be on its way. */
