@@ -6,12 +6,13 @@ import { eventsOf, isLed, leaderOf, nextLeader, termOf, voting } from './cluster
 const VOTERS = ['n1', 'n2', 'n3'];
 
 /** Three voters whose applications know so much; a test may change it. */
-function knowing(
-  known: Record<string, unknown>,
-  vote: Partial<QuorumOptions<never>> = {},
+function knowing<Evidence>(
+  known: Record<string, Evidence>,
+  vote: Partial<QuorumOptions<Evidence>> = {},
 ): Simulation {
+  const evidenceOf = (id: string) => () => known[id] as Evidence;
   const electionOf = (id: string) => () =>
-    quorum({ voters: VOTERS, evidence: () => known[id], ...(vote as Partial<QuorumOptions>) });
+    quorum<Evidence>({ voters: VOTERS, evidence: evidenceOf(id), ...vote });
   return voting({ nodes: VOTERS.map((id) => ({ id, election: electionOf(id) })) });
 }
 
