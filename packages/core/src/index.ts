@@ -35,8 +35,8 @@ export {
   ViolationEvent,
 } from './runtime/event.ts';
 export { join } from './runtime/join.ts';
-export type { Work } from './runtime/lead.ts';
-export type { Leadership, LeadershipEventMap, LeadOptions } from './runtime/leadership.ts';
+export type { LeadFence, LeadOptions, Work } from './runtime/lead.ts';
+export type { Leadership, LeadershipEventMap } from './runtime/leadership.ts';
 export type { DoyenNode, NodeEventMap } from './runtime/node.ts';
 export { DEFAULTS, type JoinOptions } from './runtime/options.ts';
 export type { Term, Token } from './runtime/term.ts';

@@ -1,9 +1,27 @@
 import type { Host } from './host.ts';
 import { withResolvers } from './promise.ts';
-import type { LeadTerm, Term } from './term.ts';
+import type { LeadTerm, Term, Token } from './term.ts';
 
 /** What a leader does while it leads. */
 export type Work = (term: Term) => Promise<void> | void;
+
+/** What `lead()` needs of a fence. */
+export interface LeadFence {
+  open(token: Token): Promise<void>;
+}
+
+/** Options of `lead()`. */
+export interface LeadOptions {
+  /** Ends the call: it rejects with the signal's reason once the running work has settled. */
+  readonly signal?: AbortSignal;
+  /** How long work may go on after its term, in milliseconds. @defaultValue 5000 */
+  readonly drainMs?: number;
+  /**
+   * Opened with `term.token` before the work of each term starts, so that nothing older gets
+   * through from then on. @defaultValue none
+   */
+  readonly fences?: readonly LeadFence[];
+}
 
 /** How a `lead()` call tells of itself. */
 export interface LeadHooks {
@@ -12,6 +30,8 @@ export interface LeadHooks {
   overran(epoch: number): void;
   /** The work threw something else than the reason of its term's end. */
   failed(epoch: number): void;
+  /** A fence refused this term, having admitted the epoch `high` (X2). */
+  fenced(epoch: number, high: number): void;
   /** The call is over. */
   ended(lead: Lead): void;
 }
@@ -23,6 +43,7 @@ export class Lead {
   readonly #result = withResolvers<void>();
   readonly #work: Work;
   readonly #drainMs: number;
+  readonly #fences: readonly LeadFence[];
   readonly #hooks: LeadHooks;
   /** Set once the call is to end as soon as no work runs. */
   #ending: { readonly rejection?: { readonly error: unknown } } | null = null;
@@ -35,9 +56,10 @@ export class Lead {
   #cancelOverrun: () => void = () => undefined;
   #drained: (() => void)[] = [];
 
-  constructor(work: Work, drainMs: number, hooks: LeadHooks) {
+  constructor(work: Work, options: Required<Omit<LeadOptions, 'signal'>>, hooks: LeadHooks) {
     this.#work = work;
-    this.#drainMs = drainMs;
+    this.#drainMs = options.drainMs;
+    this.#fences = options.fences;
     this.#hooks = hooks;
     this.result = this.#result.promise;
   }
@@ -80,10 +102,14 @@ export class Lead {
     this.#hasOverrun = false;
     let hasFailed = false;
     try {
-      await this.#work(term);
+      const isAtOnce = this.#fences.length === 0 && term.isValid();
+      if (isAtOnce || (await this.#isReady(term))) await this.#work(term);
       if (!term.signal.aborted) this.#finishedEpoch = term.epoch;
     } catch (error) {
-      hasFailed = !term.isOwnReason(error);
+      const high = highOf(error);
+      // That others are further is how terms end, and no failure of the work.
+      if (high !== null) this.#hooks.fenced(term.epoch, high);
+      hasFailed = high === null && !term.isOwnReason(error);
       // An abort by the caller stays the reason of the rejection.
       if (hasFailed && !this.#ending?.rejection) this.#ending = { rejection: { error } };
     }
@@ -93,6 +119,15 @@ export class Lead {
     if (hasFailed) this.#hooks.failed(term.epoch);
     if (this.#ending) this.#end();
     else this.#proceed();
+  }
+
+  /** Work starts only while the term is valid, and with older terms shut out (Q7, X2). */
+  async #isReady(term: LeadTerm): Promise<boolean> {
+    if (this.#fences.length > 0) {
+      await Promise.all(this.#fences.map((fence) => fence.open(term.token)));
+    }
+    while (!term.signal.aborted && !term.isValid()) await term.confirm().catch(() => undefined);
+    return !term.signal.aborted;
   }
 
   #proceed(): void {
@@ -117,4 +152,11 @@ export class Lead {
     if (rejection) this.#result.reject(rejection.error);
     else this.#result.resolve();
   }
+}
+
+/** The mark of the fence that refused, `null` for any other error. By shape: fences come with users. */
+function highOf(error: unknown): number | null {
+  const { code, high } = (error ?? {}) as { readonly code?: unknown; readonly high?: unknown };
+  if (code !== 'fenced' || !Number.isSafeInteger(high)) return null;
+  return (high as number) > 0 ? (high as number) : null;
 }

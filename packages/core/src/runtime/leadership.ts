@@ -5,7 +5,7 @@ import type { Channels } from './channel.ts';
 import type { Driver } from './driver.ts';
 import { DoyenError } from './error.ts';
 import { LeaderChangeEvent, OverrunEvent, TypedEventTarget } from './event.ts';
-import { Lead, type Work } from './lead.ts';
+import { Lead, type LeadFence, type LeadOptions, type Work } from './lead.ts';
 import { checkMs, shown } from './options.ts';
 import { abortable, type Deferred, withResolvers } from './promise.ts';
 import { LeadTerm, termEnd } from './term.ts';
@@ -16,14 +16,6 @@ export interface LeadershipEventMap {
   change: LeaderChangeEvent;
   /** Work of `lead()` still runs `drainMs` after its term ended; the next term's work waits. */
   overrun: OverrunEvent;
-}
-
-/** Options of `lead()`. */
-export interface LeadOptions {
-  /** Ends the call: it rejects with the signal's reason once the running work has settled. */
-  readonly signal?: AbortSignal;
-  /** How long work may go on after its term, in milliseconds. @defaultValue 5000 */
-  readonly drainMs?: number;
 }
 
 /** Who leads the cluster, and what this node does while it leads. */
@@ -121,6 +113,8 @@ export class Leadership extends TypedEventTarget<LeadershipEventMap> {
    * - Work that returns keeps the leadership, and is not run again in this term.
    * - Work that throws makes the node resign, and the call rejects with that error. Throwing the
    *   reason of `term.signal` only says that the work stopped with its term.
+   * - Work that throws a `FencedError` has learnt that its term is over: the node steps down
+   *   (`fenced`), and the work is run again when this node leads again.
    * - Work of a new term waits until that of the old one has settled. After `drainMs` an `overrun`
    *   event fires.
    * - The call resolves when the node leaves, once its work has settled.
@@ -128,22 +122,35 @@ export class Leadership extends TypedEventTarget<LeadershipEventMap> {
    * @throws the reason of `signal` once that aborts and the work has settled; DoyenError `left`
    * when the node has left before; the node's own error when it failed.
    */
-  async lead(work: Work, { signal, drainMs = DRAIN_MS }: LeadOptions = {}): Promise<void> {
+  async lead(work: Work, options: LeadOptions = {}): Promise<void> {
+    const { signal, drainMs = DRAIN_MS, fences = [] } = options;
     if (typeof work !== 'function') {
       throw new TypeError(`work must be a function, got ${shown(work)}`);
     }
     checkMs('drainMs', drainMs);
+    const isOpenable = (fence: unknown) => typeof (fence as LeadFence | null)?.open === 'function';
+    if (!Array.isArray(fences) || !fences.every(isOpenable)) {
+      throw new TypeError(`fences must be an array of fences, got ${shown(fences)}`);
+    }
     signal?.throwIfAborted();
     if (this.#closed) throw this.#closed;
-    const lead = new Lead(work, drainMs, {
-      host: this.#driver.host,
-      overran: (epoch) => this.dispatchEvent(new OverrunEvent({ type: 'overrun', epoch })),
-      // What an earlier term's work throws is no reason to give up a later one.
-      failed: (epoch) => {
-        if (epoch === this.#termEpoch) void this.resign();
+    const lead = new Lead(
+      work,
+      { drainMs, fences },
+      {
+        host: this.#driver.host,
+        overran: (epoch) => this.dispatchEvent(new OverrunEvent({ type: 'overrun', epoch })),
+        // What an earlier term's work throws is no reason to give up a later one.
+        failed: (epoch) => {
+          if (epoch === this.#termEpoch) void this.resign();
+        },
+        fenced: (epoch, high) => {
+          if (epoch !== this.#termEpoch) return;
+          this.#driver.input((machine, now) => machine.fenced(high, now));
+        },
+        ended: () => this.#leads.delete(lead),
       },
-      ended: () => this.#leads.delete(lead),
-    });
+    );
     this.#leads.add(lead);
     const abort = (): void => lead.stop(signal?.reason, { error: signal?.reason });
     signal?.addEventListener('abort', abort, { once: true });

@@ -8,11 +8,13 @@ export async function failures(options: {
   readonly nodes: number;
   readonly from: number;
   readonly count: number;
+  /** Voters decide, and their disks fail too. */
+  readonly voting?: boolean;
 }): Promise<string[]> {
-  const { nodes, from, count } = options;
+  const { nodes, from, count, voting = false } = options;
   const failed: string[] = [];
   for (let seed = from; seed < from + count; seed += 1) {
-    const { error } = await runSchedule({ seed, nodes, forMs: 60_000 });
+    const { error } = await runSchedule({ seed, nodes, forMs: 60_000, voting });
     if (error !== null) failed.push(error.message.split('\n').slice(0, 2).join('; '));
   }
   return failed;
