@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import { parseArgs } from 'node:util';
 import { createSignalingServer, type Origins } from './node.ts';
+import { shown } from './option-check.ts';
 
 const USAGE = `Usage: doyen-signaling [--help]
 
@@ -27,7 +28,7 @@ function originsFrom(text: string | undefined): { origins?: Origins } {
 function portFrom(text = '8787'): number {
   const port = Number(text);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535 && text.trim() !== '') return port;
-  throw new RangeError(`PORT: expected 0 to 65535, got ${text}`);
+  throw new RangeError(`PORT must be 0 to 65535, got ${shown(text)}`);
 }
 
 /** The last entry is the one that the nearest proxy wrote; those before it are the client's claim. */

@@ -95,7 +95,7 @@ export class SignalingClient extends EventTarget {
   /** @internal Made by {@link connectSignaling}. */
   constructor(options: SignalingOptions) {
     super();
-    checkOptions('options', RULES, options, ['url', 'room']);
+    checkOptions(RULES, options, ['url', 'room']);
     this.#options = options;
     this.#WebSocket = resolveWebSocket(options);
     this.#url = resolveUrl(options);
@@ -209,7 +209,7 @@ export class SignalingClient extends EventTarget {
       const token = await Promise.resolve().then(() => this.#options.token?.());
       if (attempt !== this.#attempt) return;
       if (token !== undefined && !(byteLength(token) <= TOKEN_LENGTH_MAX))
-        throw new RangeError(`token: expected at most ${TOKEN_LENGTH_MAX} bytes of text`);
+        throw new RangeError(`token must be at most ${TOKEN_LENGTH_MAX} bytes of text`);
       this.#open(token);
     } catch (cause) {
       if (attempt !== this.#attempt) return;
@@ -380,13 +380,21 @@ export class SignalingClient extends EventTarget {
 }
 
 const RULES: Rules<SignalingOptions> = {
-  url: ['a ws: or wss: address', (url) => isText(url) && URL.canParse(url) && /^wss?:/i.test(url)],
-  room: ['22 to 64 characters of base64url', (room) => isText(room) && isRoomId(room)],
-  meta: ['text', isText],
-  token: ['a function', isFunction],
-  WebSocket: ['a WebSocket class', isFunction],
-  random: ['a function', isFunction],
-  signal: ['an AbortSignal', (signal) => isFunction(Object(signal).addEventListener)],
+  url: [
+    'string',
+    'a ws: or wss: address',
+    (url) => isText(url) && URL.canParse(url) && /^wss?:/i.test(url),
+  ],
+  room: ['string', '22 to 64 characters of base64url', (room) => isText(room) && isRoomId(room)],
+  meta: ['string', 'a string', isText],
+  token: ['function', 'a function', isFunction],
+  WebSocket: ['function', 'a WebSocket class', isFunction],
+  random: ['function', 'a function', isFunction],
+  signal: [
+    'AbortSignal',
+    'an AbortSignal',
+    (signal) => isFunction(Object(signal).addEventListener),
+  ],
 };
 
 /**
@@ -402,14 +410,12 @@ export function connectSignaling(options: SignalingOptions): SignalingClient {
 function resolveWebSocket({ WebSocket }: SignalingOptions): WebSocketConstructor {
   const found = WebSocket ?? (globalThis.WebSocket as WebSocketConstructor | undefined);
   if (typeof found === 'function') return found;
-  throw new TypeError(
-    'WebSocket: expected a WebSocket class, got none; this platform has none of its own',
-  );
+  throw new TypeError('WebSocket must be given: this platform has none of its own');
 }
 
 function resolveUrl({ url, room, meta }: SignalingOptions): string {
   if (meta !== undefined && byteLength(meta) > META_BYTES_MAX)
-    throw new RangeError(`meta: expected at most ${META_BYTES_MAX} bytes, got ${byteLength(meta)}`);
+    throw new RangeError(`meta must be at most ${META_BYTES_MAX} bytes, got ${byteLength(meta)}`);
   const base = new URL(url);
   base.pathname = `${base.pathname.replace(/\/+$/, '')}/rooms/${room}`;
   base.hash = '';

@@ -16,6 +16,7 @@ export {
   type SignalingEventMap,
   StateChangeEvent,
 } from './events.ts';
+export { checkOptions, type Rule, type Rules } from './option-check.ts';
 export {
   CLOSE,
   type ClientMessage,

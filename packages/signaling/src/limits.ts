@@ -1,3 +1,5 @@
+import { shown } from './option-check.ts';
+
 /** What one hub lets its sockets do. Every limit has a documented answer when it is reached. */
 export interface SignalingLimits {
   /** Largest frame in bytes of UTF-8; a larger one closes the socket with 1009. */
@@ -76,23 +78,25 @@ const isLimit = (name: string): name is keyof SignalingLimits =>
 /**
  * Completes and checks limits. `messagesBurst` follows `roomPeersMax` unless it is given.
  *
- * @throws TypeError for an unknown name, RangeError for anything but a positive safe integer or for
- * an idle timeout that is not longer than the heartbeat.
+ * @throws TypeError for an unknown name or no number, RangeError for anything but a positive safe
+ * integer or for an idle timeout that is not longer than the heartbeat.
  */
 export function resolveLimits(given: Partial<SignalingLimits> = {}): SignalingLimits {
   const peersMax = given.roomPeersMax ?? DEFAULT_LIMITS.roomPeersMax;
   const limits: Record<string, number> = { ...DEFAULT_LIMITS, messagesBurst: 8 * peersMax };
   for (const [name, value] of Object.entries(given)) {
-    if (!isLimit(name)) throw new TypeError(`limits.${name}: expected a known limit`);
+    if (!isLimit(name)) throw new TypeError(`limits.${name} is no option`);
     if (value === undefined) continue;
+    if (typeof value !== 'number')
+      throw new TypeError(`limits.${name} must be a number, got ${shown(value)}`);
     if (!Number.isSafeInteger(value) || value < 1)
-      throw new RangeError(`limits.${name}: expected a positive integer, got ${String(value)}`);
+      throw new RangeError(`limits.${name} must be a positive integer, got ${value}`);
     limits[name] = value;
   }
   const resolved = limits as unknown as SignalingLimits;
   if (resolved.idleTimeoutMs <= resolved.heartbeatMs)
     throw new RangeError(
-      `limits.idleTimeoutMs: expected more than heartbeatMs (${resolved.heartbeatMs}), got ${resolved.idleTimeoutMs}`,
+      `limits.idleTimeoutMs must be more than heartbeatMs (${resolved.heartbeatMs}), got ${resolved.idleTimeoutMs}`,
     );
   return Object.freeze(resolved);
 }

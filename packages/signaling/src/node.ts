@@ -108,7 +108,7 @@ class NodeSignalingServer implements SignalingServer {
   async listen(options: ListenOptions = {}): Promise<{ port: number; url: string }> {
     checkListenOptions(options);
     const { port = 0, host = '127.0.0.1' } = options;
-    if (this.#own !== undefined) throw new Error('listen: expected one call, got a second one');
+    if (this.#own !== undefined) throw new Error('A signaling server listens once only.');
     const server = createServer((request, response) => {
       if (!this.handle(request, response)) response.writeHead(404).end();
     });

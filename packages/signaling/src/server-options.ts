@@ -57,18 +57,20 @@ export interface CloseOptions {
   readonly spreadMs?: number;
 }
 
-const FUNCTION: Rule = ['a function', isFunction];
+const FUNCTION: Rule = ['function', 'a function', isFunction];
 
 const SERVER: Rules<SignalingServerOptions> = {
   authorize: FUNCTION,
-  origins: ["'*' or a list of 'https://host[:port]'", isOrigins],
+  origins: ['string', "'*' or an array of 'https://host[:port]'", isOrigins],
   // What is in it is checked where the limits are completed.
-  limits: ['an object', (limits) => typeof limits === 'object' && limits !== null],
+  limits: ['object', 'an object', (limits) => typeof limits === 'object' && limits !== null],
   iceServers: [
-    'a list of { urls } or a function',
+    'array',
+    'an array of { urls } or a function',
     (servers) => isFunction(servers) || isIceServers(servers),
   ],
   path: [
+    'string',
     "'/segment' without a trailing slash",
     (path) => isText(path) && /^(\/[A-Za-z0-9._~-]+)*$/.test(path),
   ],
@@ -77,29 +79,29 @@ const SERVER: Rules<SignalingServerOptions> = {
 };
 
 const LISTEN: Rules<ListenOptions> = {
-  port: ['0 to 65535', (port) => isWhole(port, 65_535)],
-  host: ['a host name or an address', (host) => isText(host) && host !== ''],
+  port: ['number', '0 to 65535', (port) => isWhole(port, 65_535)],
+  host: ['string', 'a host name or an address', (host) => isText(host) && host !== ''],
 };
 
 const CLOSE: Rules<CloseOptions> = {
-  spreadMs: ['0 or more milliseconds', (ms) => isWhole(ms, Number.MAX_SAFE_INTEGER)],
+  spreadMs: ['number', '0 or more milliseconds', (ms) => isWhole(ms, Number.MAX_SAFE_INTEGER)],
 };
 
 /** @throws TypeError or RangeError naming the option. */
-export const checkServerOptions = (given: unknown): void => checkOptions('options', SERVER, given);
+export const checkServerOptions = (given: unknown): void => checkOptions(SERVER, given);
 
 /** @throws TypeError or RangeError naming the option. */
-export const checkListenOptions = (given: unknown): void => checkOptions('listen', LISTEN, given);
+export const checkListenOptions = (given: unknown): void => checkOptions(LISTEN, given);
 
 /** @throws TypeError or RangeError naming the option. */
-export const checkCloseOptions = (given: unknown): void => checkOptions('close', CLOSE, given);
+export const checkCloseOptions = (given: unknown): void => checkOptions(CLOSE, given);
 
 /** @throws TypeError for anything but an http server. */
 export function checkHttpServer(server: unknown): void {
   // An application's router has events and listens too, but no address.
   const methods = ['on', 'off', 'listenerCount', 'address'];
   if (methods.every((method) => isFunction(Object(server)[method]))) return;
-  throw new TypeError(`attach: expected an http server, got ${shown(server)}`);
+  throw new TypeError(`server must be an http server, got ${shown(server)}`);
 }
 
 const isWhole = (value: unknown, max: number): boolean =>

@@ -393,12 +393,12 @@ describe('closing', () => {
 test('S25: wrong options are refused by name', () => {
   const options = { url: 'wss://signal.example/v1', room: ROOM, WebSocket: FakeSocket };
   const make = (change: object) => () => connectSignaling({ ...options, ...change });
-  expect(make({ url: 'signal.example' })).toThrow(/^url: expected a ws: or wss: address/);
-  expect(make({ url: 'https://signal.example' })).toThrow(TypeError);
-  expect(make({ room: 'short' })).toThrow(/^room: expected 22 to 64 characters/);
+  expect(make({ url: 'signal.example' })).toThrow(/^url must be a ws: or wss: address/);
+  expect(make({ url: 'https://signal.example' })).toThrow(RangeError);
+  expect(make({ room: 'short' })).toThrow(/^room must be 22 to 64 characters/);
   expect(make({ meta: 'x'.repeat(1_025) })).toThrow(RangeError);
   expect(() => connectSignaling({ url: options.url, room: ROOM })).toThrow(
-    /^WebSocket: expected a WebSocket class/,
+    /^WebSocket must be given/,
   );
 });
 

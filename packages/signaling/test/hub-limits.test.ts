@@ -319,12 +319,15 @@ describe('limits as options', () => {
 
   test('S10: wrong limits are refused by name', () => {
     expect(() => resolveLimits({ socketsMax: 0 })).toThrow(
-      new RangeError('limits.socketsMax: expected a positive integer, got 0'),
+      new RangeError('limits.socketsMax must be a positive integer, got 0'),
     );
     expect(() => resolveLimits({ roomsMax: Number.NaN })).toThrow(RangeError);
+    expect(() => resolveLimits({ roomsMax: '5' } as object)).toThrow(
+      new TypeError('limits.roomsMax must be a number, got "5"'),
+    );
     expect(() => resolveLimits({ idleTimeoutMs: 25_000 })).toThrow(/limits\.idleTimeoutMs/);
     expect(() => resolveLimits({ socketMax: 5 } as object)).toThrow(
-      new TypeError('limits.socketMax: expected a known limit'),
+      new TypeError('limits.socketMax is no option'),
     );
     expect(Object.isFrozen(DEFAULT_LIMITS)).toBe(true);
   });

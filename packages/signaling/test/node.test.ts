@@ -369,15 +369,15 @@ describe('on an http server that is already there', () => {
 
   test('S16: closing twice is closing once, and listening twice is refused', async () => {
     const { server } = await start();
-    await expect(server.listen()).rejects.toThrow('listen: expected one call');
+    await expect(server.listen()).rejects.toThrow('A signaling server listens once only.');
     expect(server.close()).toBe(server.close());
     await server.close();
   });
 
   test('S10: a wrong path or limit is refused by name', () => {
     const create = (options: object) => () => createSignalingServer(options);
-    expect(create({ path: '/v1/' })).toThrow(/^path: expected/);
-    expect(create({ limits: { roomsMax: -1 } })).toThrow(/^limits\.roomsMax: expected/);
+    expect(create({ path: '/v1/' })).toThrow(/^path must be/);
+    expect(create({ limits: { roomsMax: -1 } })).toThrow(/^limits\.roomsMax must be/);
   });
 });
 

@@ -91,7 +91,7 @@ test('S16: the command says what is wrong, and exits with 1', LIMIT, async () =>
   const file = await bundle('cli', await readFile(path.join(sourceFolder, 'cli.ts'), 'utf8'));
   const { exited, output } = run(file, { PORT: 'http' });
   expect(await exited).toBe(1);
-  expect(output()).toBe('doyen-signaling: PORT: expected 0 to 65535, got http\n');
+  expect(output()).toBe('doyen-signaling: PORT must be 0 to 65535, got "http"\n');
 });
 
 test(

@@ -1,4 +1,9 @@
-import type { IceServer, WebSocketConstructor } from '@doyen/signaling';
+import {
+  checkOptions as check,
+  type IceServer,
+  type Rules,
+  type WebSocketConstructor,
+} from '@doyen/signaling';
 
 /** An implementation of WebRTC, for platforms that have none of their own. */
 export interface RtcImplementation {
@@ -40,21 +45,11 @@ const LINKS_MAX = 64;
 
 /** Throws `TypeError` or `RangeError` naming the option. */
 export function checkOptions(options: WebRtcOptions): CheckedOptions {
-  const given: Partial<WebRtcOptions> = options ?? {};
-  for (const name of Object.keys(given)) {
-    if (name === 'secret') throw new TypeError('secret: not supported yet; links would be open');
-    if (!Object.hasOwn(RULES, name)) throw new TypeError(`${name}: expected no such option`);
-  }
-  for (const [name, [expectation, isMet]] of Object.entries(RULES)) {
-    const value = given[name as keyof WebRtcOptions];
-    if (isMet(value) || (value === undefined && name !== 'signaling')) continue;
-    const type = typeof value === 'number' ? RangeError : TypeError;
-    throw new type(`${name}: expected ${expectation}, got ${String(value)}`);
-  }
+  if (Object.hasOwn(Object(options), 'secret'))
+    throw new TypeError('secret is not supported yet; links would be open');
+  check(RULES, options, ['signaling']);
   return { ...options, linksMax: options.linksMax ?? LINKS_MAX };
 }
-
-type Rule = readonly [expectation: string, isMet: (value: unknown) => boolean];
 
 const isFunction = (value: unknown): boolean => typeof value === 'function';
 const isText = (value: unknown): value is string => typeof value === 'string';
@@ -66,17 +61,27 @@ export function isIceServers(value: unknown): value is readonly IceServer[] {
 
 const RTC = ['RTCPeerConnection', 'RTCSessionDescription', 'RTCIceCandidate'];
 
-const RULES: Readonly<Record<keyof WebRtcOptions, Rule>> = {
+const RULES: Rules<WebRtcOptions> = {
   signaling: [
+    'string',
     'a ws: or wss: address',
     (value) => isText(value) && URL.canParse(value) && /^wss?:/i.test(value),
   ],
-  token: ['a function', isFunction],
+  token: ['function', 'a function', isFunction],
   iceServers: [
+    'array',
     'an array of { urls } or a function',
     (value) => isFunction(value) || isIceServers(value),
   ],
-  linksMax: ['a positive integer', (value) => Number.isSafeInteger(value) && Number(value) > 0],
-  rtc: [`{ ${RTC.join(', ')} }`, (value) => RTC.every((name) => isFunction(Object(value)[name]))],
-  WebSocket: ['a class', isFunction],
+  linksMax: [
+    'number',
+    'a positive integer',
+    (value) => Number.isSafeInteger(value) && Number(value) > 0,
+  ],
+  rtc: [
+    'implementation',
+    `{ ${RTC.join(', ')} }`,
+    (value) => RTC.every((name) => isFunction(Object(value)[name])),
+  ],
+  WebSocket: ['function', 'a class', isFunction],
 };
