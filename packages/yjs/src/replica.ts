@@ -50,6 +50,7 @@ export class Replica {
   #settleTimer: ReturnType<typeof setTimeout> | undefined;
   #isUnsettled = false;
   #tickCount = 0;
+  #isClosed = false;
 
   constructor(surroundings: ReplicaSurroundings) {
     this.#around = surroundings;
@@ -61,8 +62,9 @@ export class Replica {
 
   close(): void {
     this.#around.doc.off('update', this.#updated);
-    clearTimeout(this.#settleTimer);
     this.#flush();
+    this.#isClosed = true;
+    clearTimeout(this.#settleTimer);
   }
 
   /** Own changes that the server has not confirmed. */
@@ -313,6 +315,7 @@ export class Replica {
   }
 
   #settleSoon(): void {
+    if (this.#isClosed) return;
     this.#isUnsettled = true;
     clearTimeout(this.#settleTimer);
     this.#settleTimer = setTimeout(() => this.#settle(), SETTLE_MS);

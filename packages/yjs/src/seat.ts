@@ -1,4 +1,5 @@
 import type { DoyenError, DoyenNode, Term } from '@doyen/core';
+import { FencedError } from '@doyen/core/fence';
 import type { Awareness } from 'y-protocols/awareness';
 import type * as Y from 'yjs';
 import type { ProviderFault } from './fault.ts';
@@ -32,7 +33,10 @@ export class Seat<Marks> {
     this.#listener = parts.listener;
   }
 
-  /** What it does while it leads: for `lead()`. Resolves when the term is over. */
+  /**
+   * What it does while it leads: for `lead()`. Resolves when the term is over.
+   * @throws FencedError when the gate knows a newer leader, which does not come to be known here.
+   */
   async occupy(term: Term): Promise<void> {
     let isGuest = false;
     while (!term.signal.aborted) {
@@ -40,8 +44,11 @@ export class Seat<Marks> {
       if (term.signal.aborted) return;
       this.#isRefused = true;
       this.#listener.changed();
-      isGuest = await this.#recover(ending, { isGuest, signal: term.signal });
-      this.#isRefused = false;
+      try {
+        isGuest = await this.#recover(term, ending, isGuest);
+      } finally {
+        this.#isRefused = false;
+      }
     }
   }
 
@@ -110,8 +117,9 @@ export class Seat<Marks> {
 
   /** Waits until it makes sense to come back; gives whether as a guest. */
   async #recover(
+    { token, signal }: Term,
     { code, reason, cause }: Ending,
-    { isGuest, signal }: { readonly isGuest: boolean; readonly signal: AbortSignal },
+    isGuest: boolean,
   ): Promise<boolean> {
     const refusal = code === CLOSE.fenced ? decodeRefusal(reason) : undefined;
     if (!refusal) {
@@ -120,16 +128,17 @@ export class Seat<Marks> {
       await sleep(RETRY_MS, signal);
       return isGuest;
     }
-    const { high, verdict, isHeld, forgetMs = RETRY_MS } = refusal;
-    const message = `the server knows a leader of epoch ${high}: this one is ${verdict}`;
-    this.#fault('fenced', message, { high, closeCode: code });
-    if (!isHeld) {
+    const { high, verdict, isHeld, forgetMs } = refusal;
+    const error = new FencedError(token, { verdict, high });
+    this.#fault('fenced', error.message, { high, closeCode: code, cause: error });
+    if (!isHeld && forgetMs !== undefined) {
       await sleep(Math.min(forgetMs, RETRY_MS), signal);
       return false;
     }
-    const isGuestNext = this.#target.fallback === true;
-    await sleep(isGuestNext ? FALLBACK_MS : RETRY_MS, signal);
-    return isGuestNext;
+    // The newer leader may only be slow to be heard of, and then this term ends by itself.
+    await sleep(HEARSAY_MS, signal);
+    if (signal.aborted || this.#target.fallback) return true;
+    throw error;
   }
 
   /** Whether this node leaves, and nobody of its cluster is left. */
@@ -179,7 +188,7 @@ function sleep(ms: number, signal: AbortSignal): Promise<void> {
 
 /** The term is over. */
 const OVER: Ending = { code: 0, reason: '' };
-/** As long as a leader that is cut off from a newer one may take to hear of it by itself. */
-const FALLBACK_MS = 5_000;
+/** After which a newer leader that was not heard of is one that cannot be heard. */
+const HEARSAY_MS = 5_000;
 /** Who was sent away for good asks again now and then: what was wrong may have been set right. */
 const RETRY_MS = 30_000;

@@ -109,8 +109,14 @@ export class Uplink<Marks> {
     this.#isClosed = true;
     this.#custody?.close();
     const { ws } = this.#provider;
-    if (isLast && ws?.readyState === OPEN) ws.close(CLOSE.last, 'last');
-    this.#provider.disconnect();
+    // Not by `disconnect()`, which sets a timer to come back by, and takes states away.
+    this.#provider.ws = null;
+    if (ws !== null) {
+      ws.onopen = ws.onmessage = ws.onclose = null;
+      ws.onerror = () => undefined;
+      if (isLast && ws.readyState === OPEN) ws.close(CLOSE.last, 'last');
+      else ws.close();
+    }
     this.#provider.awareness = this.#awareness;
     this.#provider.destroy();
   }

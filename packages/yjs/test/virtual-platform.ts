@@ -33,6 +33,11 @@ export function exit(): void {
   Object.assign(globalThis, { setTimeout, clearTimeout, setInterval, clearInterval });
 }
 
+/** How many timers code of this tab has set that have neither rung nor been cleared. */
+export function timerCount(id: string): number {
+  return [...pending].filter((timer) => timer.tab === id).length;
+}
+
 /** Runs code as that of a tab; the empty id is nobody's. */
 export function runAs<Result>(id: string, code: () => Result): Result {
   return tab.run(id, code);
@@ -59,17 +64,22 @@ function adopt(id: string, target: { dispatchEvent(event: Event): boolean }): vo
   target.dispatchEvent = (event) => runAs(id, () => dispatch(event));
 }
 
+const pending = new Set<Timer>();
+
 class Timer {
+  readonly tab = tab.getStore();
   readonly #stop = new AbortController();
 
   constructor(sim: Simulation, callback: () => void, ms: number, isRepeated: boolean) {
-    const node = tab.getStore() || undefined;
+    const node = this.tab || undefined;
+    pending.add(this);
     const { signal } = this.#stop;
     const ring = (): void => {
       sim.sleep(Math.max(0, ms), { signal, ...(node !== undefined && { node }) }).then(
         () => {
           if (signal.aborted) return;
           if (isRepeated) ring();
+          else pending.delete(this);
           callback();
         },
         () => undefined,
@@ -79,6 +89,7 @@ class Timer {
   }
 
   stop(): void {
+    pending.delete(this);
     this.#stop.abort();
   }
 
