@@ -5,7 +5,7 @@ import os from 'node:os';
 import { command, forwardSignals } from '../scripts/command.mjs';
 import { install, root, tool } from '../scripts/workspace.mjs';
 
-const PARTS = ['sizes', 'machine', 'traffic', 'membership', 'tabs'];
+const PARTS = ['sizes', 'machine', 'traffic', 'membership', 'terms', 'fences', 'tabs'];
 const BUILD_LIMIT_MS = 120_000;
 
 async function main() {

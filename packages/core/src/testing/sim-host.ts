@@ -20,6 +20,7 @@ export class SimHost implements Host {
   #condition: 'running' | 'paused' | 'stopped' = 'running';
   #held: (() => void)[] = [];
   #throttleMs = 0;
+  #phaseMs = 0;
 
   constructor(parts: {
     readonly scheduler: Scheduler;
@@ -107,8 +108,9 @@ export class SimHost implements Host {
   }
 
   /** From now on timers fire on a grid of so many milliseconds only; 0 ends it. */
-  throttle(intervalMs: number): void {
+  throttle(intervalMs: number, phaseMs: number): void {
     this.#throttleMs = intervalMs;
+    this.#phaseMs = phaseMs;
     this.#resetTimers();
   }
 
@@ -125,8 +127,13 @@ export class SimHost implements Host {
   #set(timer: Timer): void {
     if (timer.task !== null) timer.task.cancelled = true;
     const at = Math.max(this.clock.virtualAt(timer.due), this.#scheduler.now);
-    const onGrid = this.#throttleMs > 0 ? Math.ceil(at / this.#throttleMs) * this.#throttleMs : at;
-    timer.task = this.#scheduler.schedule(onGrid, () => this.#fire(timer));
+    timer.task = this.#scheduler.schedule(this.#onGrid(at), () => this.#fire(timer));
+  }
+
+  #onGrid(at: number): number {
+    if (this.#throttleMs === 0) return at;
+    const slots = Math.ceil((at - this.#phaseMs) / this.#throttleMs);
+    return slots * this.#throttleMs + this.#phaseMs;
   }
 
   #fire(timer: Timer): void {

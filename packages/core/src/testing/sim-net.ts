@@ -1,3 +1,4 @@
+import { BOOLEAN, checkOptions } from '../option-check.ts';
 import type { SimNetwork } from './sim-network.ts';
 import { checkNumber, checkRange } from './sim-options.ts';
 
@@ -15,7 +16,9 @@ export class SimNet {
   }
 
   /** Nothing passes between two nodes; with `oneWay`, nothing from the first to the second. */
-  cut(from: string, to: string, { oneWay = false }: { readonly oneWay?: boolean } = {}): void {
+  cut(from: string, to: string, options: { readonly oneWay?: boolean } = {}): void {
+    checkOptions({ oneWay: BOOLEAN }, options);
+    const { oneWay = false } = options;
     this.#check(from, to);
     this.#act(`cut ${from} ${oneWay ? '->' : '--'} ${to}`);
     this.#network.cut(from, to, oneWay);

@@ -1,5 +1,15 @@
 import type { Quorum } from '../machine/quorum/quorum.ts';
 import type { Strategy } from '../machine/strategy.ts';
+import {
+  BOOLEAN,
+  checkGiven,
+  checkValue,
+  FUNCTION,
+  type Rule,
+  type Rules,
+  TEXT,
+} from '../option-check.ts';
+import { shown } from '../runtime/options.ts';
 import type { SimNode, SimNodeOptions } from './sim-node.ts';
 import type { Simulation } from './simulate.ts';
 
@@ -47,25 +57,33 @@ export function nodeOptionsOf(options: SimulateOptions): SimNodeOptions {
   return nodeOptions;
 }
 
-/** @throws TypeError or RangeError that names the option. */
+/** Those of nodes are checked when nodes start. @throws TypeError or RangeError that names the option. */
 export function checkSimulateOptions(options: SimulateOptions): void {
+  if (typeof options !== 'object' || options === null)
+    throw new TypeError(`options must be an object, got ${shown(options)}`);
+  checkGiven(RULES, options);
   const { seed, nodes = 3, latencyMs = [0, 0], startSpreadMs = 0 } = options;
   checkWhole('seed', seed, 0, 2 ** 32 - 1);
   if (typeof nodes === 'number') checkWhole('nodes', nodes, 0, NODES_MAX);
-  else checkIds(nodes.map((node) => (typeof node === 'string' ? node : node.id)));
+  else {
+    checkValue('nodes', nodes, NODES);
+    checkIds(nodes.map((node) => (typeof node === 'string' ? node : node.id)));
+  }
   checkRange('latencyMs', latencyMs);
   checkNumber('startSpreadMs', startSpreadMs, 0, Number.MAX_SAFE_INTEGER);
 }
 
 /** @throws TypeError or RangeError that names the argument. */
 export function checkNumber(name: string, value: number, low: number, high: number): void {
-  if (typeof value !== 'number') throw new TypeError(`${name} must be a number, got ${value}`);
+  if (typeof value !== 'number')
+    throw new TypeError(`${name} must be a number, got ${shown(value)}`);
   if (value >= low && value <= high) return;
   throw new RangeError(`${name} must be from ${low} to ${high}, got ${value}`);
 }
 
 /** @throws TypeError or RangeError that names the argument. */
 export function checkRange(name: string, range: readonly [number, number]): void {
+  checkValue(name, range, RANGE);
   const [low, high] = range;
   checkNumber(`${name}[0]`, low, 0, Number.MAX_SAFE_INTEGER);
   checkNumber(`${name}[1]`, high, low, Number.MAX_SAFE_INTEGER);
@@ -81,6 +99,33 @@ function checkIds(ids: readonly string[]): void {
   if (twice !== undefined)
     throw new RangeError(`nodes must have different ids, got ${twice} twice`);
 }
+
+const RULES: Rules<
+  Pick<SimulateOptions, 'cluster' | 'election' | 'jitter' | 'replay' | 'started' | 'trace'>
+> = {
+  cluster: TEXT,
+  election: FUNCTION,
+  jitter: BOOLEAN,
+  replay: TEXT,
+  started: FUNCTION,
+  trace: [
+    'string',
+    "'events' or 'messages'",
+    (value) => value === 'events' || value === 'messages',
+  ],
+};
+
+const NODES: Rule = [
+  'array',
+  'a number, or an array of ids and of { id }',
+  (value) => Array.isArray(value) && value.every((node) => typeof (node?.id ?? node) === 'string'),
+];
+
+const RANGE: Rule = [
+  'array',
+  'an array of two numbers',
+  (value) => Array.isArray(value) && value.length === 2,
+];
 
 /** More nodes than any cluster that the protocol is meant for. */
 const NODES_MAX = 1_000;

@@ -1,3 +1,4 @@
+import { BOOLEAN, checkOptions, checkValue, DURATION, FUNCTION } from '../option-check.ts';
 import { DEFAULTS } from '../runtime/options.ts';
 import type { Lane } from '../transport/transport.ts';
 import { allCheckers, type Checker, type Observation } from './checkers.ts';
@@ -140,9 +141,11 @@ export class Simulation {
    */
   async runUntil(
     isMet: () => boolean,
-    { withinMs = 60_000 }: { readonly withinMs?: number } = {},
+    options: { readonly withinMs?: number } = {},
   ): Promise<number> {
-    checkNumber('withinMs', withinMs, 0, Number.MAX_SAFE_INTEGER);
+    checkValue('isMet', isMet, FUNCTION);
+    checkOptions({ withinMs: DURATION }, options);
+    const { withinMs = 60_000 } = options;
     const begun = this.now;
     if (await this.#loop(begun + withinMs, isMet)) return this.now - begun;
     throw this.#error(`not met within ${withinMs} ms: ${isMet}`);
@@ -201,7 +204,9 @@ export class Simulation {
    * Starts a new instance under the same id and options; one that still runs crashes first.
    * `amnesia`: what it had stored is gone.
    */
-  restart(id: string, { amnesia = false }: { readonly amnesia?: boolean } = {}): SimNode {
+  restart(id: string, options: { readonly amnesia?: boolean } = {}): SimNode {
+    checkOptions({ amnesia: BOOLEAN }, options);
+    const { amnesia = false } = options;
     const process = this.#process(id);
     this.#act(`restart ${id}${amnesia ? ' with amnesia' : ''}`);
     if (process.isUp) process.crash();
@@ -249,12 +254,20 @@ export class Simulation {
     host.setClock(fault);
   }
 
-  /** The node's timers fire only on a grid of so many milliseconds, as in a hidden tab; 0 ends it. */
-  throttle(id: string, intervalMs: number): void {
+  /**
+   * The node's timers fire only on a grid of so many milliseconds, as in a hidden tab; 0 ends it. All
+   * nodes have the same grid, as tabs of one browser do, unless its `phaseMs` says otherwise.
+   */
+  throttle(
+    id: string,
+    intervalMs: number,
+    { phaseMs = 0 }: { readonly phaseMs?: number } = {},
+  ): void {
     const { host } = this.#upProcess(id);
     checkNumber('intervalMs', intervalMs, 0, Number.MAX_SAFE_INTEGER);
+    checkNumber('phaseMs', phaseMs, 0, Number.MAX_SAFE_INTEGER);
     this.#act(`throttle ${id} ${intervalMs}`);
-    host.throttle(intervalMs);
+    host.throttle(intervalMs, phaseMs);
   }
 
   /**

@@ -3,6 +3,7 @@ import type { Ballot } from './ballot.ts';
 import type { Permit, VoteMessage } from './ballot-message.ts';
 import { Campaign } from './campaign.ts';
 import { hasVoter } from './config.ts';
+import { Grid } from './grid.ts';
 import type { QuorumParts } from './parts.ts';
 import { Schedule } from './schedule.ts';
 
@@ -10,20 +11,25 @@ import { Schedule } from './schedule.ts';
 export class Standing {
   readonly #parts: QuorumParts;
   readonly #schedule: Schedule;
+  readonly #grid: Grid;
   #campaign: Campaign | null = null;
   /** Unwilling, but newest: it stands when nobody else can (Q3). */
   #isLastResort = false;
 
   constructor(parts: QuorumParts) {
     this.#parts = parts;
-    this.#schedule = new Schedule(parts.settings.timing, () => parts.kernel.options.random());
+    const random = () => parts.kernel.options.random();
+    this.#schedule = new Schedule(parts.settings.timing, random);
+    this.#grid = new Grid(random);
   }
 
   /** A leader was heard. */
   heard(): void {
     this.#campaign = null;
     this.#isLastResort = false;
-    this.#schedule.heard(this.#parts.kernel.now);
+    const { now } = this.#parts.kernel;
+    this.#schedule.heard(now);
+    this.#grid.probe(now);
   }
 
   /** Nobody leads; the first in rank stands at `at`. */
@@ -70,7 +76,12 @@ export class Standing {
   poll(now: number): number {
     const { booth, reign } = this.#parts;
     const { ballot } = booth;
-    if (!ballot || ballot.isStoring || reign.isOn) return NEVER;
+    const probeAt = this.#grid.poll(now);
+    if (!ballot || ballot.isStoring || reign.isOn) return probeAt;
+    return Math.min(probeAt, this.#pollOwn(ballot, now));
+  }
+
+  #pollOwn(ballot: Ballot, now: number): number {
     return this.#campaign
       ? this.#pollCampaign(this.#campaign, ballot, now)
       : this.#pollStand(ballot, now);
@@ -162,8 +173,7 @@ export class Standing {
   }
 
   get #isThrottled(): boolean {
-    const { stall, roster } = this.#parts.kernel;
-    return stall.gridMs > 0 || roster.self.record.hidden;
+    return this.#grid.isCoarse || this.#parts.kernel.roster.self.record.hidden;
   }
 }
 
