@@ -1,3 +1,4 @@
+import { checkOptions, type Rules } from '../option-check.ts';
 import type {
   Lane,
   SendResult,
@@ -15,10 +16,16 @@ export interface MemoryOptions {
 /**
  * A transport between nodes of one process: for tests, examples, and several nodes in one page.
  * Everything started with the same cluster name on the same network is linked with everything else.
+ * @throws TypeError that names a wrong option.
  */
-export function memory({ network = processNetwork }: MemoryOptions = {}): Transport {
-  return new MemoryTransport(network);
+export function memory(options: MemoryOptions = {}): Transport {
+  checkOptions(RULES, options);
+  return new MemoryTransport(options.network ?? processNetwork);
 }
+
+const RULES: Rules<MemoryOptions> = {
+  network: ['MemoryNetwork', 'a MemoryNetwork', (value) => value instanceof MemoryNetwork],
+};
 
 /** A place where memory transports meet. Two networks know nothing of each other. */
 export class MemoryNetwork {
