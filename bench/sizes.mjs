@@ -10,6 +10,9 @@ const CORE = ['join', 'oldestNode', 'memory'];
 /** What a user's bundler makes of an import, minified and gzipped. */
 export async function run({ isSmoke }) {
   const core = await gzipBytes([use('@doyen/core', CORE)]);
+  const withTabs = [use('@doyen/core', CORE), use('@doyen/core/tabs', ['tabs'])];
+  const tabs = (await gzipBytes(withTabs)) - core;
+  const quorum = (await gzipBytes([use('@doyen/core', [...CORE, 'quorum'])])) - core;
   const both = [use('@doyen/core', CORE), use('@doyen/webrtc', ['webrtc'])];
   const webrtc = (await gzipBytes(both, ['simple-peer', 'simple-peer/*'])) - core;
   const all = await gzipBytes(both);
@@ -18,6 +21,8 @@ export async function run({ isSmoke }) {
     ['imported', 'gzip', 'budget'],
     [
       ['core: `join`, `oldestNode`, `memory`', kilobytes(core), '9 kB'],
+      ['added by `tabs`', kilobytes(tabs), '2.5 kB'],
+      ['added by `quorum`', kilobytes(quorum), '4 kB'],
       ['added by `webrtc`, without simple-peer', kilobytes(webrtc), '5 kB'],
       ['all of it with simple-peer', kilobytes(all), ''],
     ],
