@@ -72,7 +72,6 @@ const DENIALS = [
   'evidence',
   'config',
   'not-a-voter',
-  'founding',
 ] as const satisfies readonly Denial[];
 
 /** Room for a position or a count of each kind of data; the state itself stays with the application. */

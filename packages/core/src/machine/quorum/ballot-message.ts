@@ -38,8 +38,7 @@ export type Denial =
   | 'silent'
   | 'evidence'
   | 'config'
-  | 'not-a-voter'
-  | 'founding';
+  | 'not-a-voter';
 
 export interface VoteMessage {
   readonly type: 'vote';

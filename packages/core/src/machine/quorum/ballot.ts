@@ -55,7 +55,7 @@ export interface BallotStep {
 /** What the voter's clock, its application, and its state of life say of a question. */
 export interface AskContext {
   /** Why there can be no vote now, whatever the question: a living leader, or a restart (Q4, Q6). */
-  readonly reluctance: 'sticky' | 'silent' | 'founding' | null;
+  readonly reluctance: 'sticky' | 'silent' | null;
   /** Whether the candidate's evidence is at least as recent as this voter's (Q3). */
   readonly isRecent: boolean;
   readonly evidence: string;
