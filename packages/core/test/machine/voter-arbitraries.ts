@@ -41,7 +41,6 @@ const denials: Record<Denial, true> = {
   evidence: true,
   config: true,
   'not-a-voter': true,
-  founding: true,
 };
 const denial = fc.constantFrom(...(Object.keys(denials) as Denial[]));
 const of = <T extends BallotMessage['type']>(type: T) => fc.constant(type);
