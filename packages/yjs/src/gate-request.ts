@@ -8,6 +8,7 @@ export interface GateRequest {
 
 /** What a gate needs of a server's end of a WebSocket: those of `ws` are such. */
 export interface GateSocket {
+  readonly readyState?: number;
   close(code: number, reason: string): void;
   terminate?(): void;
   on(event: 'close', listener: (code: number) => void): unknown;

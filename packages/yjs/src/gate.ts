@@ -175,6 +175,9 @@ export class Gate {
 
   #refusal({ mark, leader, since }: Place, verdict: 'stale' | 'conflict'): string {
     const high = mark?.epoch ?? 0;
+    // It has said goodbye, and which one is known when its socket has closed.
+    const isLeaving = leader?.readyState !== undefined && leader.readyState > OPEN;
+    if (isLeaving) return encodeRefusal({ verdict, high, isHeld: false, forgetMs: LEAVING_MS });
     if (leader !== null) return encodeRefusal({ verdict, high, isHeld: true });
     const forgetMs = Math.ceil(this.#options.rememberMs - (performance.now() - since));
     // JSON has no Infinity: whoever is told no time asks again when it likes.
@@ -246,5 +249,9 @@ const REMEMBER_MS = 10_000;
 const ROOMS_MAX = 10_000;
 /** Of a path; what is remembered must not grow with what strangers send. */
 const ROOM_LENGTH_MAX = 1_024;
+/** `WebSocket.OPEN`. */
+const OPEN = 1;
+/** A few round trips. */
+const LEAVING_MS = 200;
 /** A living client answers a close within a round trip. */
 const CLOSE_MS = 1_000;

@@ -13,6 +13,7 @@ afterEach(() => {
 class Socket extends EventEmitter {
   closed: { readonly code: number; readonly reason: unknown } | null = null;
   isTerminated = false;
+  readyState = 1;
 
   close(code: number, text: string): void {
     this.closed ??= { code, reason: text.startsWith('{') ? JSON.parse(text) : text };
@@ -171,6 +172,16 @@ describe('what the gate remembers', () => {
   test('Y6: the last of a cluster takes its epoch with it', () => {
     const { connect } = open();
     connect({ epoch: 4 }).end(4000);
+    expect(connect({ epoch: 1, holder: 'b' }).isAdmitted).toBe(true);
+  });
+
+  test('Y6: while a leader says goodbye, the next is asked to come again at once', () => {
+    const { connect } = open();
+    const leaving = connect({ epoch: 4 });
+    leaving.readyState = 2;
+    const early = connect({ epoch: 1, holder: 'b' });
+    expect(early.closed?.reason).toMatchObject({ isHeld: false, forgetMs: 200 });
+    leaving.end(4000);
     expect(connect({ epoch: 1, holder: 'b' }).isAdmitted).toBe(true);
   });
 
