@@ -446,8 +446,8 @@ export class QuorumElection implements Election, Voting {
   }
 
   #adopt(claim: Claim): void {
-    const { booth, candidacy, office, reign } = this.#parts;
-    if (claim.epoch < booth.reached) return;
+    const { candidacy, office, reign } = this.#parts;
+    if (this.#isPast(claim)) return;
     if (reign.isOn) this.#endTerm('higher-epoch', 'elected');
     office.enter(claim);
     reign.met(claim.instance);
@@ -459,10 +459,15 @@ export class QuorumElection implements Election, Voting {
 
   /** The leader that was given up here leads on: it is heard, and nobody has been elected since. */
   #revive(): void {
-    const { booth, office } = this.#parts;
-    if (!office.isLapsed || !office.claim || office.claim.epoch < booth.reached) return;
+    const { office } = this.#parts;
+    if (!office.isLapsed || !office.claim || this.#isPast(office.claim)) return;
     office.revive();
     office.publish('elected');
+  }
+
+  /** Whether this voter takes part in a later epoch. What an observer has stored binds nobody. */
+  #isPast(claim: Claim): boolean {
+    return this.role === 'voter' && claim.epoch < this.#parts.booth.reached;
   }
 
   #released(claim: Claim): void {
