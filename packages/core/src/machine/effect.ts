@@ -1,7 +1,7 @@
 import type { Member } from './member.ts';
 
 /** What the host must do for the machine, in order, after each input. */
-export type Effect = SendEffect | EventEffect | StoreEffect;
+export type Effect = SendEffect | EventEffect | StoreEffect | LockEffect;
 
 export interface SendEffect {
   readonly type: 'send';
@@ -17,6 +17,22 @@ export interface StoreEffect {
   readonly ticket: number;
   readonly bytes: Uint8Array;
 }
+
+/** What is to be done with the lock of an election under one; `LockAnswer` tells what came of it. */
+export interface LockEffect {
+  readonly type: 'lock';
+  readonly act: LockAct;
+  /** Names the request that this is about. */
+  readonly ticket: number;
+  /** Of `count`. */
+  readonly above: number;
+}
+
+/**
+ * `request`: queue up. `steal`: take it from whoever holds it. `count`: count the holder, to a number
+ * above `above` and above all before. `release`: give it back, or leave its queue.
+ */
+export type LockAct = 'request' | 'steal' | 'count' | 'release';
 
 export interface EventEffect {
   readonly type: 'event';
@@ -60,7 +76,7 @@ export type TermEndReason =
 export type VotersRefusal =
   /** Only the leader changes who votes. */
   | 'not-leader'
-  /** Most voters have not stored the config in force yet. */
+  /** Most voters have not stored the config in force yet, or most of the new ones do not answer. */
   | 'config-quorum'
   /** Old and new voters may differ by one. */
   | 'one-at-a-time'

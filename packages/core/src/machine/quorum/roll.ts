@@ -91,14 +91,13 @@ export class Roll {
 
   acknowledged(ack: AckMessage, config: VoterConfig, now: number): void {
     const { voter } = ack;
-    const holds = ack.configEpoch === config.epoch && ack.configVersion === config.version;
-    if (hasVoter(config, voter)) {
-      this.#ackedAt.set(voter.storageId, now);
-      return;
-    }
+    const isVoter = hasVoter(config, voter);
+    const isLearner = this.#learner !== null && isSameVoter(this.#learner.voter, voter);
+    if (isVoter || isLearner) this.#ackedAt.set(voter.storageId, now);
+    if (isVoter) return;
     if (config.voters.some(({ id }) => id === voter.id)) this.#successors.set(voter.id, voter);
-    if (this.#learner && isSameVoter(this.#learner.voter, voter) && holds)
-      this.#learner.rounds += 1;
+    const holds = ack.configEpoch === config.epoch && ack.configVersion === config.version;
+    if (this.#learner && isLearner && holds) this.#learner.rounds += 1;
   }
 
   poll(now: number, host: RollHost): number {
@@ -127,11 +126,14 @@ export class Roll {
     if (voters === 'wait' || typeof voters === 'string') return voters;
     if (voters === null || voters.length === config.voters.length) return null;
     const refusal = host.refusalOf(voters);
-    if (refusal === 'config-quorum') return 'wait';
-    if (refusal) return refusal;
+    if (refusal && refusal !== 'config-quorum') return refusal;
+    // A majority that does not answer could not undo the change either.
+    if (refusal || !this.#isServed(voters, now, host)) return 'wait';
     host.reconfigure(voters);
     this.#changedAt = now;
     request.written = host.config;
+    // Whoever takes the vote of an id does not want it back under another storage.
+    if (request.kind === 'remove' && request.ticket > 0) this.#successors.delete(request.id);
     return 'wait';
   }
 
@@ -151,7 +153,8 @@ export class Roll {
 
   #waitedFor({ kind, written }: Request): ChangeRefusal {
     if (written || kind === 'remove') return 'config-quorum';
-    return this.#learner ? 'not-following' : 'no-storage';
+    if (!this.#learner) return 'no-storage';
+    return this.#learner.rounds < LEARNER_ROUNDS ? 'not-following' : 'config-quorum';
   }
 
   #pollPolicy(now: number, host: RollHost): number {
@@ -173,7 +176,7 @@ export class Roll {
     const { removeAfterMs, votersMin } = this.#options;
     if (removeAfterMs === null || config.voters.length <= votersMin) return null;
     const gone = config.voters.find((voter) => this.#isGone(voter, now, removeAfterMs, host));
-    const isSafe = gone && this.#livingCount(now, host) >= majorityOf(config.voters.length);
+    const isSafe = gone && this.#isServed(config.voters, now, host);
     return isSafe ? { kind: 'remove', id: gone.id } : null;
   }
 
@@ -183,11 +186,13 @@ export class Roll {
     return now >= ackedAt + afterMs;
   }
 
-  #livingCount(now: number, { config, self }: RollHost): number {
-    const isLiving = (voter: Voter) =>
-      isSameVoter(voter, self) ||
-      now < (this.#ackedAt.get(voter.storageId) ?? Number.NEGATIVE_INFINITY) + LIVING_MS;
-    return config.voters.filter(isLiving).length;
+  /** Whether a majority of these voters has answered of late. */
+  #isServed(voters: readonly Voter[], now: number, { self }: RollHost): boolean {
+    const living = voters.filter((voter) => {
+      const ackedAt = this.#ackedAt.get(voter.storageId) ?? Number.NEGATIVE_INFINITY;
+      return isSameVoter(voter, self) || now < ackedAt + LIVING_MS;
+    });
+    return living.length >= majorityOf(voters.length);
   }
 
   #tell(ticket: number, refusal: ChangeRefusal | null): void {
