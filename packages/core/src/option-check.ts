@@ -42,11 +42,16 @@ export function checkValue(name: string, value: unknown, rule: Rule): void {
 
 const isFunction = (value: unknown): boolean => typeof value === 'function';
 
-/** An object with these methods: whoever made it, it serves. */
-export function withMethods(...names: readonly string[]): Rule {
-  const has = (value: unknown) => names.every((name) => isFunction(Object(value)[name]));
-  return ['object with them', `an object with ${names.join(', ')}`, has];
+export function hasMethods(value: unknown, ...names: readonly string[]): boolean {
+  return names.every((name) => isFunction(Object(value)[name]));
 }
+
+/** Anything that serves as one, whoever made it. */
+export const SIGNAL: Rule = [
+  'AbortSignal',
+  'an object with addEventListener, throwIfAborted',
+  (value) => hasMethods(value, 'addEventListener', 'throwIfAborted'),
+];
 
 export const FUNCTION: Rule = ['function', 'a function', isFunction];
 export const BOOLEAN: Rule = ['boolean', 'true or false', (value) => typeof value === 'boolean'];

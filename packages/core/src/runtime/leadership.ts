@@ -1,12 +1,13 @@
 import type { MachineEvent, TermEndReason } from '../machine/effect.ts';
 import type { Tiebreak } from '../machine/machine.ts';
 import type { Member } from '../machine/member.ts';
+import { checkOptions, DURATION, hasMethods, type Rules, SIGNAL } from '../option-check.ts';
 import type { Channels } from './channel.ts';
 import type { Driver } from './driver.ts';
 import { DoyenError } from './error.ts';
 import { LeaderChangeEvent, OverrunEvent, TypedEventTarget } from './event.ts';
-import { Lead, type LeadFence, type LeadOptions, type Work } from './lead.ts';
-import { checkMs, shown } from './options.ts';
+import { Lead, type LeadOptions, type Work } from './lead.ts';
+import { shown } from './options.ts';
 import { abortable, type Deferred, withResolvers } from './promise.ts';
 import { LeadTerm, termEnd } from './term.ts';
 
@@ -93,7 +94,9 @@ export class Leadership extends TypedEventTarget<LeadershipEventMap> {
    * The member that leads, as soon as one does.
    * @throws the reason of `signal` when that aborts; DoyenError when the node has left or failed.
    */
-  async waitForLeader({ signal }: { readonly signal?: AbortSignal } = {}): Promise<Member> {
+  async waitForLeader(options: { readonly signal?: AbortSignal } = {}): Promise<Member> {
+    checkOptions({ signal: SIGNAL }, options);
+    const { signal } = options;
     signal?.throwIfAborted();
     if (this.#closed) throw this.#closed;
     if (this.current) return this.current;
@@ -123,15 +126,11 @@ export class Leadership extends TypedEventTarget<LeadershipEventMap> {
    * when the node has left before; the node's own error when it failed.
    */
   async lead(work: Work, options: LeadOptions = {}): Promise<void> {
-    const { signal, drainMs = DRAIN_MS, fences = [] } = options;
     if (typeof work !== 'function') {
       throw new TypeError(`work must be a function, got ${shown(work)}`);
     }
-    checkMs('drainMs', drainMs);
-    const isOpenable = (fence: unknown) => typeof (fence as LeadFence | null)?.open === 'function';
-    if (!Array.isArray(fences) || !fences.every(isOpenable)) {
-      throw new TypeError(`fences must be an array of fences, got ${shown(fences)}`);
-    }
+    checkOptions(LEAD_RULES, options);
+    const { signal, drainMs = DRAIN_MS, fences = [] } = options;
     signal?.throwIfAborted();
     if (this.#closed) throw this.#closed;
     const lead = new Lead(
@@ -326,6 +325,16 @@ export class Leadership extends TypedEventTarget<LeadershipEventMap> {
 function isScalar(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= Number.MAX_SAFE_INTEGER;
 }
+
+const LEAD_RULES: Rules<LeadOptions> = {
+  signal: SIGNAL,
+  drainMs: DURATION,
+  fences: [
+    'array',
+    'an array of fences',
+    (value) => Array.isArray(value) && value.every((fence) => hasMethods(fence, 'open')),
+  ],
+};
 
 // Long enough to finish a write, short enough that a resignation is no outage.
 const DRAIN_MS = 5000;

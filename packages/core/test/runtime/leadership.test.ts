@@ -209,6 +209,36 @@ describe('lead()', () => {
       RangeError,
       'drainMs must be 0 or more milliseconds, got -1',
     ],
+    [
+      () => stage().leadership.lead(() => undefined, { drainMs: '5' as never }),
+      TypeError,
+      'drainMs must be 0 or more milliseconds, got "5"',
+    ],
+    [
+      () => stage().leadership.lead(() => undefined, 5000 as never),
+      TypeError,
+      'options must be an object, got 5000',
+    ],
+    [
+      () => stage().leadership.lead(() => undefined, { drain: 5 } as never),
+      TypeError,
+      'drain is no option',
+    ],
+    [
+      () => stage().leadership.lead(() => undefined, { signal: new AbortController() as never }),
+      TypeError,
+      'signal must be an object with addEventListener, throwIfAborted, got an object',
+    ],
+    [
+      () => stage().leadership.waitForLeader({ signal: 5 as never }),
+      TypeError,
+      'signal must be an object with addEventListener, throwIfAborted, got 5',
+    ],
+    [
+      () => stage().leadership.waitForLeader({ withinMs: 5 } as never),
+      TypeError,
+      'withinMs is no option',
+    ],
   ])('says what is wrong with its arguments', async (call, type, message) => {
     const error = await call().catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(type);

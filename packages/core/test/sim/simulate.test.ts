@@ -1,5 +1,5 @@
-import { highestId } from '@doyen/core';
-import { type SimNode, SimulationError, simulate } from '@doyen/core/testing';
+import { highestId, oldestNode } from '@doyen/core';
+import { type SimNode, type SimulateOptions, SimulationError, simulate } from '@doyen/core/testing';
 import { describe, expect, it } from 'vitest';
 import { agrees } from '../../src/testing/script.ts';
 
@@ -58,6 +58,44 @@ describe('simulate', () => {
     const failure = sim.run(5_000);
     await expect(failure).rejects.toThrow(SimulationError);
     await expect(failure).rejects.toThrow('E4: the epoch of n2 went back from 1 to 0');
+  });
+
+  it.each<[unknown, ErrorConstructor, string]>([
+    [undefined, TypeError, 'options must be an object, got undefined'],
+    [{}, TypeError, 'seed must be a number, got undefined'],
+    [{ seed: '1' }, TypeError, 'seed must be a number, got "1"'],
+    [
+      { seed: 1, nodes: 'n1' },
+      TypeError,
+      'nodes must be a number, or an array of ids and of { id }, got "n1"',
+    ],
+    [
+      { seed: 1, nodes: [{}] },
+      TypeError,
+      'nodes must be a number, or an array of ids and of { id }, got an array',
+    ],
+    [{ seed: 1, election: oldestNode() }, TypeError, 'election must be a function, got an object'],
+    [{ seed: 1, latencyMs: 5 }, TypeError, 'latencyMs must be an array of two numbers, got 5'],
+    [{ seed: 1, startSpreadMs: '1' }, TypeError, 'startSpreadMs must be a number, got "1"'],
+    [{ seed: 1, jitter: 'on' }, TypeError, 'jitter must be true or false, got "on"'],
+    [{ seed: 1, trace: 'all' }, RangeError, "trace must be 'events' or 'messages', got \"all\""],
+    [{ seed: 1, started: true }, TypeError, 'started must be a function, got true'],
+    [{ seed: 1, latency: [1, 2] }, TypeError, 'latency is no option'],
+  ])('names what is wrong with the options %j', (options, type, message) => {
+    expect(refusalOf(() => simulate(options as SimulateOptions))).toEqual([type, message]);
+  });
+
+  it('names what is wrong with the arguments of what happens', async () => {
+    const sim = simulate({ seed: 1, nodes: 2 });
+    const until = (...args: unknown[]) => sim.runUntil(...(args as [() => boolean]));
+    await expect(until(5)).rejects.toThrow(new TypeError('isMet must be a function, got 5'));
+    const never = () => false;
+    await expect(until(never, 5)).rejects.toThrow('options must be an object, got 5');
+    await expect(until(never, { within: 5 })).rejects.toThrow(new TypeError('within is no option'));
+    await expect(until(never, { withinMs: -1 })).rejects.toThrow(RangeError);
+    const cut = (options: object) => () => sim.net.cut('n1', 'n2', options);
+    expect(cut({ oneway: true })).toThrow(new TypeError('oneway is no option'));
+    expect(() => sim.restart('n1', { amnesic: true } as object)).toThrow('amnesic is no option');
   });
 
   it('names the option or the id that is wrong', () => {
@@ -257,6 +295,16 @@ async function settled(nodes: number) {
   const sim = simulate({ seed: 11, nodes });
   await sim.runUntil(() => agrees(sim));
   return sim;
+}
+
+/** What is thrown, by its class and its words. */
+function refusalOf(act: () => unknown): [unknown, string] {
+  try {
+    act();
+  } catch (error) {
+    return [(error as Error).constructor, (error as Error).message];
+  }
+  throw new Error('expected a refusal');
 }
 
 function eventsOf(node: SimNode, type: string) {
