@@ -46,6 +46,7 @@ const steps = {
   lint: (name) => check(name, '@biomejs/biome', 'biome', ['check', '.'], 60_000),
   'unit tests': (name) => vitest(name, [], 360_000),
   'package tests': (name) => vitest(name, ['--config', 'scripts/pack/vitest.config.ts'], 180_000),
+  'the example': (name) => vitest(name, ['--config', 'examples/vitest.config.ts'], 240_000),
   'browser tests of the demo': (name) => playwright(name, 'demo/playwright.config.ts', 480_000),
   'bench smoke': (name) => bench(name),
 };

@@ -9,7 +9,7 @@ export interface Title {
 
 /** Where tests are written: also the contract suites, which ship with the core. */
 const HOLDS_TESTS =
-  /^packages\/[^/]+\/(test|src\/testing)\/|^demo\/(e2e|test)\/|^scripts\/(test|pack)\//;
+  /^packages\/[^/]+\/(test|src\/testing)\/|^demo\/(e2e|test)\/|^examples\/[^/]+\/test\/|^scripts\/(test|pack)\//;
 
 export const titles: readonly Title[] = files.flatMap((file) => {
   if (/\/scenarios\/.*\.txt$/.test(file)) return scenarioTitle(file);
