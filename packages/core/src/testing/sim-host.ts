@@ -108,7 +108,7 @@ export class SimHost implements Host {
   }
 
   /** From now on timers fire on a grid of so many milliseconds only; 0 ends it. */
-  throttle(intervalMs: number, phaseMs: number): void {
+  throttle(intervalMs: number, phaseMs = 0): void {
     this.#throttleMs = intervalMs;
     this.#phaseMs = phaseMs;
     this.#resetTimers();
