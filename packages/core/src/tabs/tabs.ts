@@ -33,6 +33,7 @@ export interface TabsTransport extends Transport {
 }
 
 class ChannelTransport implements TabsTransport {
+  readonly scope = 'browser';
   readonly #options: CheckedOptions;
   readonly #end = new AbortController();
   readonly #timers: WorkerTimer;
