@@ -1,4 +1,5 @@
 import type { Elect } from '../election.ts';
+import { NAME_BYTES_MAX } from '../reading.ts';
 import { compareText } from '../record.ts';
 import { oldestNode, type Strategy } from '../strategy.ts';
 import { VOTERS_MAX } from './config.ts';
@@ -142,12 +143,18 @@ function checkVoters(voters: unknown): readonly string[] {
   }
   for (const id of voters) {
     if (typeof id !== 'string') throw wrong('voters', 'an array of ids', id);
-    if (id === '' || id.length > 128) throw new RangeError(`voters must be ids, got "${id}"`);
+    if (!isId(id)) throw new RangeError(`voters must be ids, got ${JSON.stringify(id)}`);
   }
   const ids = [...(voters as string[])].sort(compareText);
   const twice = ids.find((id, index) => id === ids[index + 1]);
   if (twice === undefined) return ids;
   throw new RangeError(`voters must be different ids, got ${twice} twice`);
+}
+
+/** As `join()` takes them: 1 to 128 bytes of UTF-8 without control characters. */
+function isId(text: string): boolean {
+  if (text === '' || /[\p{Cc}\p{Cs}]/u.test(text)) return false;
+  return encodeURIComponent(text).replace(/%../g, '-').length <= NAME_BYTES_MAX;
 }
 
 function checkTimeout({ electionTimeoutMs }: QuorumOptions, stickyMs: number): [number, number] {
