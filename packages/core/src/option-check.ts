@@ -46,13 +46,13 @@ export function hasMethods(value: unknown, ...names: readonly string[]): boolean
   return names.every((name) => isFunction(Object(value)[name]));
 }
 
-/** Anything that serves as one, whoever made it. */
-export const SIGNAL: Rule = [
-  'AbortSignal',
-  'an object with addEventListener, throwIfAborted',
-  (value) => hasMethods(value, 'addEventListener', 'throwIfAborted'),
-];
+/** An object with these methods: whoever made it, it serves. */
+export function withMethods(...names: readonly string[]): Rule {
+  const has = (value: unknown) => hasMethods(value, ...names);
+  return ['object with them', `an object with ${names.join(', ')}`, has];
+}
 
+export const SIGNAL: Rule = /* @__PURE__ */ withMethods('addEventListener', 'throwIfAborted');
 export const FUNCTION: Rule = ['function', 'a function', isFunction];
 export const BOOLEAN: Rule = ['boolean', 'true or false', (value) => typeof value === 'boolean'];
 export const TEXT: Rule = ['string', 'a string', (value) => typeof value === 'string'];
