@@ -102,7 +102,7 @@ export class Lead {
     this.#hasOverrun = false;
     let hasFailed = false;
     try {
-      const isAtOnce = this.#fences.length === 0 && term.isValid();
+      const isAtOnce = this.#fences.length === 0 && term.isHeld();
       if (isAtOnce || (await this.#isReady(term))) await this.#work(term);
       if (!term.signal.aborted) this.#finishedEpoch = term.epoch;
     } catch (error) {
@@ -121,12 +121,12 @@ export class Lead {
     else this.#proceed();
   }
 
-  /** Work starts only while the term is valid, and with older terms shut out (Q7, X2). */
+  /** Work starts only while this node leads, and with older terms shut out (Q7, X2). */
   async #isReady(term: LeadTerm): Promise<boolean> {
     if (this.#fences.length > 0) {
       await Promise.all(this.#fences.map((fence) => fence.open(term.token)));
     }
-    while (!term.signal.aborted && !term.isValid()) await term.confirm().catch(() => undefined);
+    while (!term.signal.aborted && !term.isHeld()) await term.confirm().catch(() => undefined);
     return !term.signal.aborted;
   }
 

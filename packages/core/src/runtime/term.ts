@@ -94,12 +94,17 @@ export class LeadTerm implements Term {
 
   isValid(ms = 0): boolean {
     checkMs('ms', ms);
-    if (this.signal.aborted || !this.#context.isOpen()) return false;
+    if (!this.isHeld()) return false;
     const { machine, host } = this.#context.driver;
     const now = host.now();
-    return (
-      machine.epoch === this.epoch && machine.leads(now) && machine.validUntil(now) - now >= ms
-    );
+    return machine.validUntil(now) - now >= ms;
+  }
+
+  /** Whether this node says that it leads in this term: what work needs to begin. */
+  isHeld(): boolean {
+    if (this.signal.aborted || !this.#context.isOpen()) return false;
+    const { machine, host } = this.#context.driver;
+    return machine.epoch === this.epoch && machine.leads(host.now());
   }
 
   async confirm(): Promise<void> {
