@@ -44,7 +44,7 @@ const steps = {
   types: (name) => check(name, 'typescript', 'tsc', ['-b'], 120_000),
   'types of the demo': (name) => demoTypes(name),
   lint: (name) => check(name, '@biomejs/biome', 'biome', ['check', '.'], 60_000),
-  'unit tests': (name) => vitest(name, [], 360_000),
+  'unit tests': (name) => vitest(name, [], 780_000),
   'package tests': (name) => vitest(name, ['--config', 'scripts/pack/vitest.config.ts'], 180_000),
   'the example': (name) => vitest(name, ['--config', 'examples/vitest.config.ts'], 240_000),
   'browser tests of the demo': (name) => playwright(name, 'demo/playwright.config.ts', 480_000),
@@ -83,7 +83,7 @@ async function playwright(name, config, limitMs) {
 }
 
 async function bench(name) {
-  const ended = await node(['bench/run.mjs', '--smoke'], { limitMs: 120_000 });
+  const ended = await node(['bench/run.mjs', '--smoke'], { limitMs: 240_000 });
   return judge(name, ended);
 }
 
