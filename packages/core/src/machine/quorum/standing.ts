@@ -70,7 +70,7 @@ export class Standing {
   /** Stands at once, with the leader's permit (Q10). */
   permitted(permit: Permit): void {
     const { ballot } = this.#parts.booth;
-    if (ballot && this.#mayStand(ballot)) this.#stand(permit);
+    if (ballot && this.#mayStand(ballot) && !this.#isExhausted(ballot)) this.#stand(permit);
   }
 
   poll(now: number): number {
@@ -93,6 +93,10 @@ export class Standing {
     const delayMs = this.#parts.candidacy.isWilling ? 0 : 2 * timing.electionTimeoutMs[1];
     const at = this.#schedule.at(this.#rank, this.#isThrottled) + delayMs;
     if (now < at) return at;
+    if (this.#isExhausted(ballot)) {
+      this.#schedule.failed(now);
+      return now;
+    }
     if (preVote) this.#campaign = this.#campaignOf(ballot, true, null);
     else this.#stand(null);
     return now;
@@ -143,11 +147,18 @@ export class Standing {
   }
 
   #mayStand({ record, self, isStoring }: Ballot): boolean {
-    const { kernel, office, candidacy, founding } = this.#parts;
+    const { kernel, candidacy, founding } = this.#parts;
     if (isStoring || kernel.detector.isAmnesty || !hasVoter(record.config, self)) return false;
     if (!founding.isComplete(record) || !this.#isSettled) return false;
-    if (Math.max(office.epochSeen, record.epoch) >= EPOCH_MAX) return false;
     return candidacy.isEligible || (!candidacy.isWilling && this.#isLastResort);
+  }
+
+  /** Whether no epoch is left to stand for; says so (E11). */
+  #isExhausted({ record }: Ballot): boolean {
+    const { kernel, office } = this.#parts;
+    if (Math.max(office.epochSeen, record.epoch) < EPOCH_MAX) return false;
+    kernel.outbox.violation('', 'E11', `no epoch above ${EPOCH_MAX}`);
+    return true;
   }
 
   /** Nobody stands before the node has met the cluster, or knows that it is alone (E9). */
