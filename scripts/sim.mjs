@@ -1,5 +1,5 @@
 // Runs a cluster with random faults in virtual time, and prints what happened:
-//   npm run sim -- --seed 7 [--nodes 5] [--seconds 120] [--quorum] [--without crash]… [--messages]
+//   npm run sim -- --seed 7 [--nodes 5] [--seconds 120] [--quorum | --lock] [--without crash]… [--messages]
 // Once the faults are over, the nodes must agree within 30 s, or `--within` other seconds.
 // `--shrink [--out FILE]` narrows a failing seed down, and writes what is left as a scenario, by
 // default among the scenarios that the tests replay.
@@ -18,6 +18,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '120' },
     without: { type: 'string', multiple: true, default: [] },
     quorum: { type: 'boolean', default: false },
+    lock: { type: 'boolean', default: false },
     within: { type: 'string', default: '30' },
     messages: { type: 'boolean', default: false },
     shrink: { type: 'boolean', default: false },
@@ -37,6 +38,7 @@ const options = {
   forMs: number('seconds', 0) * 1000,
   without: values.without,
   voting: values.quorum,
+  locking: values.lock,
   withinMs: number('within', 0) * 1000,
   trace: values.messages ? 'messages' : 'events',
 };

@@ -12,6 +12,7 @@ export type {
   TermEndReason,
 } from './machine/effect.ts';
 export type { VoterRole } from './machine/election.ts';
+export type { LockRule } from './machine/lock/lock.ts';
 export type { Detection, Tiebreak } from './machine/machine.ts';
 export type { Member } from './machine/member.ts';
 export type { Voter, VoterConfig } from './machine/quorum/config.ts';

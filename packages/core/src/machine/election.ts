@@ -1,5 +1,6 @@
 import type { Claim, Tiebreak } from './claim.ts';
 import type { LeaveReason } from './effect.ts';
+import type { LockAnswer } from './input.ts';
 import type { Kernel } from './kernel.ts';
 import type { Link } from './links.ts';
 import type { ClaimMessage, FencedMessage, Summary, TransferMessage } from './message.ts';
@@ -35,6 +36,11 @@ export interface Voting {
   changeVoters(change: VotersChange, ticket: number): void;
 }
 
+/** What an election has besides that rests on a lock. */
+export interface Locking {
+  answered(answer: LockAnswer): void;
+}
+
 /** How a cluster agrees on its leader: what the other parts of the machine ask of it and tell it. */
 export interface Election {
   readonly epoch: number;
@@ -42,6 +48,7 @@ export interface Election {
   /** The leader in force (E5). */
   readonly leader: Entry | null;
   readonly voting?: Voting;
+  readonly locking?: Locking;
 
   /** Whether this node leads, and may say so at `now`. */
   leads(now: number): boolean;

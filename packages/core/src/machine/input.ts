@@ -9,6 +9,16 @@ export type LinkDownReason = 'closed' | 'failed' | 'replaced';
  */
 export type Hint = 'gone' | 'closed-cleanly' | 'unreachable' | 'away' | 'present';
 
+/**
+ * What came of a request for the lock of an election under one. `counted`: the epoch that follows all
+ * before. `lost`: it was taken away. `failed`: it cannot be had, or its holders not be counted.
+ */
+export type LockAnswer =
+  | { readonly type: 'granted'; readonly ticket: number }
+  | { readonly type: 'lost'; readonly ticket: number }
+  | { readonly type: 'counted'; readonly ticket: number; readonly epoch: number }
+  | { readonly type: 'failed'; readonly ticket: number; readonly message: string };
+
 /** Page lifecycle. */
 export type Lifecycle =
   | 'freeze'

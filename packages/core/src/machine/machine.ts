@@ -9,7 +9,7 @@ import type { StorageProblem, VotersChange, Voting } from './election.ts';
 import { Greeting } from './greeting.ts';
 import { Health } from './health.ts';
 import { Inbox } from './inbox.ts';
-import type { Hint, Lifecycle, LinkDownReason } from './input.ts';
+import type { Hint, Lifecycle, LinkDownReason, LockAnswer } from './input.ts';
 import type { Kernel } from './kernel.ts';
 import { type Link, Links } from './links.ts';
 import type { Member } from './member.ts';
@@ -192,6 +192,11 @@ export class Machine {
 
   storageFailed(problem: StorageProblem, message: string, now: number): void {
     this.#input(now, () => this.#kernel.election.voting?.storageFailed(problem, message));
+  }
+
+  /** What came of a `lock` effect. */
+  locked(answer: LockAnswer, now: number): void {
+    this.#input(now, () => this.#kernel.election.locking?.answered(answer));
   }
 
   /** Ends in one `voterschanged` event with the same ticket. */

@@ -1,5 +1,5 @@
 import { encode } from './codec.ts';
-import type { Effect, MachineEvent } from './effect.ts';
+import type { Effect, LockEffect, MachineEvent } from './effect.ts';
 import type { Message } from './message.ts';
 
 /** Collects what the host is to do, in order. */
@@ -20,6 +20,10 @@ export class Outbox {
 
   store(ticket: number, bytes: Uint8Array): void {
     this.#effects.push({ type: 'store', ticket, bytes });
+  }
+
+  lock(effect: LockEffect): void {
+    this.#effects.push(effect);
   }
 
   violation(peer: string, rule: string, detail: string): void {

@@ -1,5 +1,6 @@
 import type {
   Effect,
+  LockEffect,
   MachineEvent,
   SendEffect,
   StoreEffect,
@@ -18,6 +19,8 @@ export interface DriverSink {
   event(event: MachineEvent): void;
   /** To be stored; the machine waits for `stored(ticket)`. */
   store(effect: StoreEffect): void;
+  /** To be done with the lock; the machine is told by `locked()`. */
+  lock(effect: LockEffect): void;
   fault(code: string, message: string): void;
 }
 
@@ -112,10 +115,12 @@ export class Driver {
     for (const effect of effects) {
       if (effect.type === 'send') this.#sends.push(effect);
       else if (effect.type === 'event') this.#events.push(effect.event);
-      else this.#sink.store(effect);
+      else if (effect.type === 'store') this.#sink.store(effect);
     }
     this.#tellTerms(effects);
     const result = this.#flush();
+    // A lock is let go of once the term that rested on it is over, and the others know.
+    for (const effect of effects) if (effect.type === 'lock') this.#sink.lock(effect);
     this.#dispatch();
     this.#arm();
     return result;

@@ -1,5 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { MachineEvent, NodeState, StoreEffect } from '../machine/effect.ts';
+import type { Lock } from '../machine/lock/lock.ts';
 import { Machine } from '../machine/machine.ts';
 import type { Member } from '../machine/member.ts';
 import type { TransportHandler } from '../transport/transport.ts';
@@ -79,6 +80,7 @@ export class DoyenNode extends TypedEventTarget<NodeEventMap> {
   readonly #driver: Driver;
   readonly #channels: Channels;
   readonly #keeper: Keeper | null;
+  #lock: Lock | null = null;
   readonly #lifetime = new AbortController();
   readonly #ready = withResolvers<void>();
   #leaving: Promise<void> | null = null;
@@ -181,6 +183,7 @@ export class DoyenNode extends TypedEventTarget<NodeEventMap> {
   /** @internal */
   start(): void {
     const { transport, signal } = this.#options;
+    this.#openLock();
     this.#host.watchLifecycle((kind) => this.#handler.lifecycle(kind), this.#lifetime.signal);
     try {
       transport.start(this.#handler, {
@@ -203,7 +206,7 @@ export class DoyenNode extends TypedEventTarget<NodeEventMap> {
   #machine(): Machine {
     const { startedAt, seniority, election, meta, detection, joinGraceMs } = this.#options;
     const { floor, store } = this.#options;
-    const isVoting = 'elect' in election;
+    const isMade = 'elect' in election;
     return new Machine({
       cluster: this.cluster,
       id: this.id,
@@ -211,12 +214,12 @@ export class DoyenNode extends TypedEventTarget<NodeEventMap> {
       startedAt: startedAt ?? Math.max(1, Math.floor(this.#host.wallNow())),
       restampable: startedAt === undefined && seniority === 'cluster',
       ...(meta !== undefined && { meta }),
-      strategy: isVoting ? election.rankBy : election,
-      ...(isVoting && { elect: election.elect, hasStore: store !== undefined }),
-      fingerprint: isVoting ? election.name : `bully/${election.name}/${seniority}`,
+      strategy: isMade ? election.rankBy : election,
+      ...(isMade && { elect: election.elect, hasStore: store !== undefined }),
+      fingerprint: isMade ? election.name : `bully/${election.name}/${seniority}`,
       detection,
       joinGraceMs,
-      floorPending: floor !== undefined || (store !== undefined && !isVoting),
+      floorPending: floor !== undefined || (store !== undefined && !this.#isVoting),
       random: () => this.#host.random(),
       now: this.#host.now(),
     });
@@ -228,6 +231,7 @@ export class DoyenNode extends TypedEventTarget<NodeEventMap> {
       termEnded: (epoch, reason) => this.leadership.termEnded(epoch, reason),
       event: (event) => this.#handle(event),
       store: (effect) => void this.#store(effect),
+      lock: (effect) => this.#lock?.carryOut(effect),
       fault: (code, message) => this.#fault(code, message),
     };
   }
@@ -334,6 +338,7 @@ export class DoyenNode extends TypedEventTarget<NodeEventMap> {
     const previous = this.state;
     this.#isOver = true;
     this.#driver.stop();
+    this.#lock?.close();
     this.#leaveDone.resolve();
     this.#ready.reject(error ?? new DoyenError('left', 'the node left before it was ready'));
     this.#finished.resolve(this.#closeTransport());
@@ -354,7 +359,19 @@ export class DoyenNode extends TypedEventTarget<NodeEventMap> {
   }
 
   get #isVoting(): boolean {
-    return 'elect' in this.#options.election;
+    const { election } = this.#options;
+    return 'elect' in election && election.mode === 'quorum';
+  }
+
+  /** Where the holder of a lock leads. */
+  #openLock(): void {
+    const { election, transport } = this.#options;
+    if (!('open' in election)) return;
+    this.#lock = election.open({
+      cluster: this.cluster,
+      scope: transport.scope,
+      answer: (answer) => this.#driver.arrive((machine, now) => machine.locked(answer, now)),
+    });
   }
 
   /** What a voter has stored, before it votes; then the floor, as everybody does. */

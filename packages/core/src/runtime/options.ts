@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import type { LockRule } from '../machine/lock/lock.ts';
 import type { Detection } from '../machine/machine.ts';
 import type { Quorum } from '../machine/quorum/quorum.ts';
 import { oldestNode, type Strategy } from '../machine/strategy.ts';
@@ -15,7 +16,7 @@ export interface JoinOptions {
    * Who leads. All nodes of a cluster must agree on it; others are refused (`election-mismatch`).
    * @defaultValue `oldestNode()`
    */
-  readonly election?: Strategy | Quorum;
+  readonly election?: Strategy | Quorum | LockRule;
   /** How soon silence counts. @defaultValue {@link DEFAULTS}`.detection` */
   readonly detection?: Partial<Detection>;
   /** Id of this node; the same form as `cluster`. @defaultValue random */
@@ -67,7 +68,7 @@ export const DEFAULTS: {
 
 /** Options with every default filled in. */
 export interface ResolvedOptions extends JoinOptions {
-  readonly election: Strategy | Quorum;
+  readonly election: Strategy | Quorum | LockRule;
   readonly detection: Detection;
   readonly seniority: 'cluster' | 'wall-clock';
   readonly joinGraceMs: number;

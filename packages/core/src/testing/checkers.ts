@@ -68,7 +68,7 @@ export type Observation =
   | { readonly type: 'started'; readonly node: Identity }
   | { readonly type: 'failed'; readonly node: Identity; readonly code: string | undefined }
   | { readonly type: 'fence'; readonly name: string; readonly entry: FenceEntry }
-  /** Who says at one instant that it leads, where voters decide. */
+  /** Who says at one instant that it leads, where voters or a lock decide. */
   | { readonly type: 'leases'; readonly holders: readonly Identity[] }
   | { readonly type: 'queue'; readonly what: string; readonly count: number; readonly max: number };
 
@@ -81,6 +81,8 @@ export interface CheckerOptions {
   readonly leaderSuspicionMinMs: number;
   /** Whether an epoch has one author at most at all times: not so in bully mode (E3). */
   readonly exclusiveEpochs: boolean;
+  /** Whether one that does not want to lead may have to: where voters decide (Q3). */
+  readonly hasLastResort?: boolean;
 }
 
 /** All checkers in one, which gives the first complaint. */
@@ -91,7 +93,7 @@ export function allCheckers(options: CheckerOptions): Checker {
   const roster = rosterChecker();
   const [rivals, self, size] = [
     rivalChecker(),
-    selfChecker(options.leaderSuspicionMinMs, options.exclusiveEpochs),
+    selfChecker(options.leaderSuspicionMinMs, options.hasLastResort),
     sizeChecker(),
   ];
   // Most of what happens is messages: each checker sees only what it looks at.

@@ -13,6 +13,8 @@ export interface FaultScheduleOptions {
   readonly without?: readonly Fault[];
   /** Voters decide, all nodes being voters in the beginning; their stores fail too. */
   readonly voting?: boolean;
+  /** Who holds the lock leads. */
+  readonly locking?: boolean;
 }
 
 /** Something that happens, or the end of it; `reload` is a restart of a node that runs. */
@@ -23,11 +25,11 @@ export type Fault = (typeof FAULTS)[number] | (typeof VOTING_FAULTS)[number];
  * settle. Equal options give equal stories.
  */
 export function faultSchedule(options: FaultScheduleOptions): string[] {
-  const { seed, nodes, forMs, without = [], voting = false } = options;
+  const { seed, nodes, forMs, without = [], voting = false, locking = false } = options;
   const known: readonly Fault[] = voting ? [...FAULTS, ...VOTING_FAULTS] : FAULTS;
   const faults = known.filter((fault) => !without.includes(fault));
   const author = new Author(seededRandom(seed, 1_000_003), nodes, voting);
-  author.start(seed);
+  author.start(seed, locking ? ' lock=on' : '');
   const everyMs = options.everyMs ?? author.pace();
   for (let passed = 0; passed < forMs; ) passed += author.next(everyMs, faults);
   author.calm();
@@ -60,13 +62,13 @@ class Author {
   }
 
   /** Most clusters start alike; in the others clocks are wrong and starts are given. */
-  start(seed: number): void {
+  start(seed: number, rule: string): void {
     const isMixed = this.#random() < 0.4;
     const nodes = this.#ids.map((id) => `${id}${isMixed ? this.#mark() : ''}`);
     const strategy = this.#random() < 0.2 ? ' strategy=highest-id' : '';
     const quorum = this.#isVoting ? ` quorum=${this.#ids.join(',')}` : '';
     this.lines.push(
-      `start seed=${seed} latency=5-30 jitter=on fence=on${strategy}${quorum} ${nodes.join(' ')}`,
+      `start seed=${seed} latency=5-30 jitter=on fence=on${strategy}${quorum}${rule} ${nodes.join(' ')}`,
     );
   }
 

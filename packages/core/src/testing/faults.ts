@@ -38,6 +38,7 @@ export function faults(transport: Transport): FaultyTransport {
 }
 
 class Faulty implements FaultyTransport, TransportHandler {
+  readonly scope?: 'browser';
   readonly #inner: Transport;
   #handler: TransportHandler | null = null;
   #condition: 'running' | 'frozen' | 'crashed' = 'running';
@@ -51,6 +52,7 @@ class Faulty implements FaultyTransport, TransportHandler {
 
   constructor(inner: Transport) {
     this.#inner = inner;
+    if (inner.scope) this.scope = inner.scope;
   }
 
   get condition(): 'running' | 'frozen' | 'crashed' {

@@ -14,6 +14,8 @@ export interface ScheduleRunOptions {
   readonly without?: readonly Fault[];
   /** Voters decide. @defaultValue false */
   readonly voting?: boolean;
+  /** Who holds the lock leads. @defaultValue false */
+  readonly locking?: boolean;
   /** How soon they must agree once faults are over, in virtual milliseconds. @defaultValue 30 000 */
   readonly withinMs?: number;
   /** Another story than the random one: what is left of it when a failure is narrowed down. */
@@ -52,6 +54,7 @@ function commandOf(options: ScheduleRunOptions): string {
   const { seed, nodes, forMs, without = [], voting = false, withinMs } = options;
   const words = [`--seed ${seed} --nodes ${nodes} --seconds ${forMs / 1000}`];
   if (voting) words.push('--quorum');
+  if (options.locking) words.push('--lock');
   for (const fault of without) words.push(`--without ${fault}`);
   if (isOwn(withinMs)) words.push(`--within ${withinMs / 1000}`);
   return `npm run sim -- ${words.join(' ')}`;

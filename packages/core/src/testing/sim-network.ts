@@ -180,6 +180,7 @@ export class SimNetwork {
 
 /** The transport of one started node. */
 export class SimTransport implements Transport {
+  readonly scope = 'browser';
   readonly id: string;
   readonly host: SimHost;
   readonly #network: SimNetwork;

@@ -1,3 +1,4 @@
+import type { LockRule, OpenLock } from '../machine/lock/lock.ts';
 import type { Detection } from '../machine/machine.ts';
 import type { Member } from '../machine/member.ts';
 import type { Quorum } from '../machine/quorum/quorum.ts';
@@ -6,6 +7,7 @@ import { createNode, type DoyenNode } from '../runtime/node.ts';
 import type { JoinOptions } from '../runtime/options.ts';
 import type { Observation } from './checkers.ts';
 import type { SimHost } from './sim-host.ts';
+import type { SimLocks } from './sim-locks.ts';
 import type { SimTransport } from './sim-network.ts';
 import type { SimStore } from './sim-store.ts';
 
@@ -36,7 +38,7 @@ export type SimNode = DoyenNode & {
 /** Options of one simulated node; those of the simulation unless given. */
 export interface SimNodeOptions
   extends Partial<Omit<JoinOptions, 'cluster' | 'transport' | 'id' | 'election' | 'signal'>> {
-  readonly election?: () => Strategy | Quorum;
+  readonly election?: () => Strategy | Quorum | LockRule;
   readonly detection?: Partial<Detection>;
   /** `false`: it has no store, so that it only observes where voters decide. */
   readonly voter?: boolean;
@@ -67,12 +69,13 @@ export function startNode(parts: {
   readonly host: SimHost;
   readonly transport: SimTransport;
   readonly store: SimStore;
+  readonly locks: SimLocks;
   readonly watcher: SimNodeWatcher;
 }): SimNode {
   const { id, cluster, host, transport, watcher } = parts;
   const { election: elect, voter = true, clock: _clock, ...options } = parts.options;
-  const election = elect?.();
-  const isVoter = voter && election !== undefined && 'elect' in election;
+  const election = placed(elect?.(), parts.locks.for(id, host));
+  const isVoter = voter && electionMode(election) === 'quorum';
   const store = isVoter && parts.store.for((happen) => host.arrive(happen));
   const node = createNode(
     { ...options, ...(store && { store }), ...(election && { election }), cluster, id, transport },
@@ -86,6 +89,21 @@ export function startNode(parts: {
   });
   observe(node, host, watcher);
   return Object.defineProperty(node, 'events', { value: events, enumerable: true }) as SimNode;
+}
+
+/** How the leader is found: by votes, by a lock, or by rank. */
+export function electionMode(
+  election: Strategy | Quorum | LockRule | undefined,
+): 'quorum' | 'lock' | 'bully' {
+  return election && 'elect' in election ? election.mode : 'bully';
+}
+
+/** An election under a lock, with the simulated one in place of the platform's. */
+function placed(
+  election: Strategy | Quorum | LockRule | undefined,
+  open: OpenLock,
+): Strategy | Quorum | LockRule | undefined {
+  return election && 'open' in election ? { ...election, open } : election;
 }
 
 /** What the checkers may read of a node after something happened to it. */

@@ -1,3 +1,4 @@
+import type { LockRule } from '../machine/lock/lock.ts';
 import type { Quorum } from '../machine/quorum/quorum.ts';
 import type { Strategy } from '../machine/strategy.ts';
 import {
@@ -20,7 +21,7 @@ export interface SimulateOptions extends SimNodeOptions {
   /** How many nodes (`n1`, `n2`, …), or which. @defaultValue 3 */
   readonly nodes?: number | readonly (string | ({ readonly id: string } & SimNodeOptions))[];
   /** Makes the election of one node. @defaultValue `() => oldestNode()` */
-  readonly election?: () => Strategy | Quorum;
+  readonly election?: () => Strategy | Quorum | LockRule;
   /** Shortest and longest time of a message on its way. @defaultValue `[5, 30]` */
   readonly latencyMs?: readonly [number, number];
   /** Nodes start at random within so many milliseconds. @defaultValue 0: all at once */

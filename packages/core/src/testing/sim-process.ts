@@ -1,5 +1,6 @@
 import type { Observation } from './checkers.ts';
 import type { SimHost } from './sim-host.ts';
+import type { SimLocks } from './sim-locks.ts';
 import type { SimTransport } from './sim-network.ts';
 import { type SimNode, type SimNodeOptions, type SimNodeWatcher, startNode } from './sim-node.ts';
 import type { SimStore } from './sim-store.ts';
@@ -12,6 +13,7 @@ export class SimProcess {
   readonly host: SimHost;
   readonly transport: SimTransport;
   readonly node: SimNode;
+  readonly #locks: SimLocks;
   readonly #observe: (observation: Observation) => void;
   #stalledAt = 0;
   #isFrozen = false;
@@ -25,17 +27,19 @@ export class SimProcess {
     readonly host: SimHost;
     readonly transport: SimTransport;
     readonly store: SimStore;
+    readonly locks: SimLocks;
     readonly watcher: SimNodeWatcher;
   }) {
-    const { id, cluster, common, host, transport, store, watcher } = parts;
+    const { id, cluster, common, host, transport, store, locks, watcher } = parts;
     const options = { ...common, ...parts.options };
     if (options.clock !== undefined) host.setClock(options.clock);
     this.id = id;
     this.options = parts.options;
     this.host = host;
     this.transport = transport;
+    this.#locks = locks;
     this.#observe = watcher.observed;
-    this.node = startNode({ id, cluster, options, host, transport, store, watcher });
+    this.node = startNode({ id, cluster, options, host, transport, store, locks, watcher });
   }
 
   /** Whether it has neither crashed nor left nor failed; also while it is paused. */
@@ -48,6 +52,7 @@ export class SimProcess {
   crash(): void {
     this.host.stop();
     this.transport.crash();
+    this.#locks.ended(this.host);
     this.#observe({ type: 'ended', node: this.node, how: 'crashed' });
   }
 

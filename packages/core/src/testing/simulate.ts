@@ -7,9 +7,16 @@ import { Settling } from './settling.ts';
 import { SimClock } from './sim-clock.ts';
 import { SimFence } from './sim-fence.ts';
 import { SimHost } from './sim-host.ts';
+import { SimLocks } from './sim-locks.ts';
 import { SimNet } from './sim-net.ts';
 import { SimNetwork, type SimStats, type SimTransport } from './sim-network.ts';
-import { readOf, type SimClockFault, type SimNode, type SimNodeOptions } from './sim-node.ts';
+import {
+  electionMode,
+  readOf,
+  type SimClockFault,
+  type SimNode,
+  type SimNodeOptions,
+} from './sim-node.ts';
 import {
   checkNumber,
   checkSimulateOptions,
@@ -54,10 +61,11 @@ export class Simulation {
   readonly #diskRandom: Random;
   readonly #trace: Trace;
   readonly #checker: Checker;
-  readonly #isVoting: boolean;
+  readonly #mode: ReturnType<typeof electionMode>;
   readonly #processes = new Map<string, SimProcess>();
   readonly #fences = new Map<string, SimFence>();
   readonly #stores = new Map<string, SimStore>();
+  readonly #locks: SimLocks;
   /** Nodes to which something happened since the checkers last looked. */
   readonly #touched = new Set<SimProcess>();
   #violation: string | null = null;
@@ -86,15 +94,19 @@ export class Simulation {
       latencyMs,
       watcher: this.#networkWatcher(),
     });
+    this.#locks = this.#makeLocks();
     this.net = new SimNet(
       this.#network,
       () => this.ids,
       (what) => this.#act(what),
     );
     const detection = { ...DEFAULTS.detection, ...options.detection };
-    const election = options.election?.();
-    this.#isVoting = election !== undefined && 'elect' in election;
-    this.#checker = allCheckers({ ...detection, exclusiveEpochs: this.#isVoting });
+    this.#mode = electionMode(options.election?.());
+    this.#checker = allCheckers({
+      ...detection,
+      exclusiveEpochs: this.#mode !== 'bully',
+      hasLastResort: this.#mode === 'quorum',
+    });
     for (const { id, ...own } of all)
       this.#start(id, own, between(this.#random, [0, startSpreadMs]));
   }
@@ -343,6 +355,16 @@ export class Simulation {
     return store;
   }
 
+  #makeLocks(): SimLocks {
+    return new SimLocks({
+      told: (id, what) => this.#trace.add(this.now, id, what),
+      later: (what, happen) => {
+        const delayMs = what === 'disk' ? between(this.#diskRandom, DISK_MS) : LOCK_MS;
+        this.#scheduler.schedule(this.now + delayMs, happen);
+      },
+    });
+  }
+
   #timer(ms: number, node: string | undefined, ring: () => void): () => void {
     if (node !== undefined) return this.#process(node).host.timer(ring, ms);
     const task = this.#scheduler.schedule(this.now + ms, ring);
@@ -369,6 +391,7 @@ export class Simulation {
       host,
       transport: this.#network.transport(id, host),
       store: this.#store(id),
+      locks: this.#locks,
       watcher: {
         now: () => this.now,
         recorded: (event) => this.#trace.add(this.now, id, describeEvent(event)),
@@ -414,15 +437,19 @@ export class Simulation {
       if (process.host.condition === 'running') this.#observe(readOf(process.node));
       this.#checkQueue(`the queue of ${process.id}`, process.host.heldCount);
     }
-    if (this.#isVoting && this.#touched.size > 0) this.#checkLeases();
+    if (this.#mode !== 'bully' && this.#touched.size > 0) this.#checkLeases();
     this.#touched.clear();
     this.#checkQueue('the network', this.#scheduler.size);
     if (this.#violation !== null) throw this.#error(this.#violation);
   }
 
-  /** As somebody sees it who looks at all nodes at once, those included that stand still. */
+  /**
+   * As somebody sees it who looks at all nodes at once, those included that stand still: but who is
+   * robbed of a lock is told so, and that waits for it to run again.
+   */
   #checkLeases(): void {
-    const running = [...this.#processes.values()].filter(({ isUp }) => isUp);
+    const isTold = ({ host }: SimProcess) => this.#mode !== 'lock' || host.condition === 'running';
+    const running = [...this.#processes.values()].filter((one) => one.isUp && isTold(one));
     const holders = running.map(({ node }) => node).filter(({ leadership }) => leadership.isSelf);
     if (holders.length > 1) this.#observe({ type: 'leases', holders });
   }
@@ -475,6 +502,8 @@ export class Simulation {
 
 /** A durable write of a small record, on flash. */
 const DISK_MS = [1, 8] as const;
+/** From the lock manager of a browser to a page. */
+const LOCK_MS = 2;
 /** Its own stream of the seed: how often a disk is asked shall not change what the network does. */
 const DISK_STREAM = 2 ** 31;
 /** Monotonic clocks begin anywhere within a day, so that mixing up those of two nodes shows. */

@@ -1,3 +1,4 @@
+import { type LockRule, lockRule } from '../machine/lock/lock.ts';
 import { quorum } from '../machine/quorum/quorum.ts';
 import type { Strategy } from '../machine/strategy.ts';
 import type { Term } from '../runtime/term.ts';
@@ -10,8 +11,8 @@ import { type Simulation, SimulationError, simulate } from './simulate.ts';
 /**
  * A simulated cluster, told line by line. The first line is `start`: nodes (`n1@200` names its
  * `startedAt`, `n1~-60000` has a wall clock that is so wrong), and `name=value` pairs: `seed`,
- * `latency=5-30`, `strategy=highest-id`, `quorum=n1,n2,n3` (who votes first), `jitter=on`, and `fence=on`, with which each node works on a
- * fence while it leads. `settle` ends a story of faults, and fails when the nodes do not agree in
+ * `latency=5-30`, `strategy=highest-id`, `quorum=n1,n2,n3` (who votes first), `lock=on` (who holds the lock leads), `jitter=on`, and
+ * `fence=on`, with which each node works on a fence while it leads. `settle` ends a story of faults, and fails when the nodes do not agree in
  * time (`within=5000`); everything else is as in `perform`.
  */
 export class Story {
@@ -20,6 +21,7 @@ export class Story {
   readonly #strategy: Strategy;
   /** Where voters decide, who they are in the beginning. */
   readonly #founders: readonly string[];
+  readonly #isLocked: boolean;
   /** Instances whose applications do not want them to lead. */
   readonly #unwilling = new Set<string>();
 
@@ -33,7 +35,9 @@ export class Story {
     const rank = strategyOf(values.get('strategy') ?? 'oldest-node');
     this.#founders = values.get('quorum')?.split(',') ?? [];
     const voters = this.#founders;
-    const election = voters.length > 0 ? () => quorum({ voters, rankBy: rank() }) : rank;
+    this.#isLocked = values.get('lock') === 'on';
+    const voting = voters.length > 0 ? () => quorum({ voters, rankBy: rank() }) : rank;
+    const election = this.#isLocked ? simLock : voting;
     this.#strategy = rank();
     this.#lineage = new Lineage(this.#strategy);
     this.sim = simulate({
@@ -44,7 +48,7 @@ export class Story {
       jitter: values.get('jitter') === 'on',
       election,
       started: (node, sim) => {
-        if (voters.length === 0) this.#lineage.follow(node);
+        if (voters.length === 0 && !this.#isLocked) this.#lineage.follow(node);
         if (values.get('fence') === 'on') employ(node, sim);
       },
     });
@@ -128,13 +132,20 @@ export class Story {
     if (leader === undefined) return 'E1: nobody leads';
     const able = members.filter(({ instance }) => !this.#unwilling.has(instance));
     if (!able.includes(leader)) return `E13: ${leader.id} leads, but is no candidate`;
-    // Where voters decide, whoever leads does so until it fails.
-    if (this.#founders.length > 0) return null;
+    // Where voters or a lock decide, whoever leads does so until it fails.
+    if (this.#founders.length > 0 || this.#isLocked) return null;
     const winner = able.toSorted((a, b) => this.#strategy.compare(a, b))[0];
     if (winner === undefined || winner.instance === leader.instance) return null;
     if (this.#lineage.mayDefend(leadership.epoch, leader.instance, winner)) return null;
     return `E1: ${leader.id} leads in epoch ${leadership.epoch}, but ${winner.id} ranks above it`;
   }
+}
+
+/** The rule of `webLock()`; what it opens is the simulator's own lock. */
+function simLock(): LockRule {
+  return lockRule(() => {
+    throw new TypeError('a lock outside of a simulation');
+  });
 }
 
 /** Work of a leader: while its term is valid, it does something at a resource, five times a second. */

@@ -30,6 +30,7 @@ export function combine(...transports: readonly Transport[]): Transport {
 }
 
 class CombinedTransport implements Transport {
+  readonly scope?: 'browser';
   readonly #transports: readonly Transport[];
   readonly #end = new AbortController();
   /** By transport: how many named peers are still being linked; `null` before the first answer. */
@@ -38,6 +39,7 @@ class CombinedTransport implements Transport {
 
   constructor(transports: readonly Transport[]) {
     this.#transports = transports;
+    if (transports.every(({ scope }) => scope === 'browser')) this.scope = 'browser';
     this.#pending = transports.map(() => null);
   }
 

@@ -61,6 +61,7 @@ export class MemoryNetwork {
 
 /** @internal */
 class MemoryTransport implements Transport {
+  readonly scope = 'browser';
   readonly #network: MemoryNetwork;
   readonly #links = new Map<string, LinkEnd>();
   #handler: TransportHandler | null = null;

@@ -11,6 +11,12 @@ export type { Hint, Lifecycle, LinkDownReason };
  */
 export interface Transport {
   /**
+   * `browser`: it reaches nothing outside of this browser, or this process, so that Web Locks reach
+   * whomever it does. Anything else may be anywhere.
+   */
+  readonly scope?: 'browser';
+
+  /**
    * Begins to find peers and to make links, until `options.signal` aborts or `close()` is called.
    * Never throws for what the network does: failures show as links that do not come up, and in
    * `discovery`. Throws `DoyenError` when the platform lacks what the transport needs.

@@ -50,6 +50,7 @@ export function stage(): Stage {
     transport,
     sink: {
       store: () => undefined,
+      lock: () => undefined,
       termStarted: (epoch) => leadership.termStarted(epoch),
       termEnded: (epoch, reason) => leadership.termEnded(epoch, reason),
       event: handle,

@@ -10,11 +10,13 @@ export async function failures(options: {
   readonly count: number;
   /** Voters decide, and their disks fail too. */
   readonly voting?: boolean;
+  /** Who holds the lock leads. */
+  readonly locking?: boolean;
 }): Promise<string[]> {
-  const { nodes, from, count, voting = false } = options;
+  const { nodes, from, count, voting = false, locking = false } = options;
   const failed: string[] = [];
   for (let seed = from; seed < from + count; seed += 1) {
-    const { error } = await runSchedule({ seed, nodes, forMs: 60_000, voting });
+    const { error } = await runSchedule({ seed, nodes, forMs: 60_000, voting, locking });
     if (error !== null) failed.push(error.message.split('\n').slice(0, 2).join('; '));
   }
   return failed;
