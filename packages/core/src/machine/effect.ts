@@ -157,6 +157,8 @@ export type MachineEvent =
       readonly from: Member;
       readonly epoch: number;
     }
+  /** This node leads, and should hand over to the member `to`, which can be seen. */
+  | { readonly type: 'yield'; readonly to: string }
   /** Who votes, or this node's part in it, is another: read the machine. */
   | { readonly type: 'voterschange' }
   /** A change of the voters came to its end. */

@@ -6,6 +6,7 @@ import { Departure } from './departure.ts';
 import { Detector } from './detector.ts';
 import type { Effect, FailureCode, NodeState } from './effect.ts';
 import type { StorageProblem, VotersChange, Voting } from './election.ts';
+import { Foreground } from './foreground.ts';
 import { Greeting } from './greeting.ts';
 import { Health } from './health.ts';
 import { Inbox } from './inbox.ts';
@@ -38,6 +39,7 @@ export class Machine {
   #discoveryPending: number | null = null;
   #isReady = false;
   readonly #inbox: Inbox;
+  readonly #foreground: Foreground;
 
   constructor(options: MachineOptions) {
     const health = new Health();
@@ -69,6 +71,7 @@ export class Machine {
     kernel.roster = new Roster(kernel);
     this.#kernel = kernel;
     this.#inbox = new Inbox(kernel);
+    this.#foreground = new Foreground(kernel);
     this.#startedAt = options.now;
     this.#dueAt = options.now;
   }
@@ -338,6 +341,7 @@ export class Machine {
         this.#pollSettled(now),
         election.poll(now),
         this.#kernel.confirmations.poll(now, this.leads(now)),
+        this.#foreground.poll(now, this.leads(now)),
         this.#pollDeparture(now),
       ];
       if (this.#isOver) return;

@@ -27,6 +27,8 @@ export interface MachineOptions {
   readonly fingerprint: string;
   readonly detection: Detection;
   readonly joinGraceMs: number;
+  /** A leader that is hidden for so long hands over to a member that can be seen; never without. */
+  readonly handOverHiddenAfterMs?: number;
   /** Ineligible until `setFloor` is called (E11). */
   readonly floorPending: boolean;
   /** Whether what is to be stored will be: the node is no voter until `restore` is called. */

@@ -18,6 +18,8 @@ export interface Entry {
   member: Member;
   /** When the record last changed here. */
   changedAt: number;
+  /** When it was last hidden or shown, as far as this node knows. */
+  switchedAt: number;
   /** When there is something to judge, unless something wakes the detector before. */
   dueAt: number;
   /** When anything of it was last heard, over any path. */
@@ -408,6 +410,7 @@ export class Roster {
 
   #replace(entry: Entry, record: MemberRecord): void {
     this.#digest ^= hashRecord(entry.record) ^ hashRecord(record);
+    if (entry.record.hidden !== record.hidden) entry.switchedAt = this.#kernel.now;
     entry.record = record;
     entry.changedAt = this.#kernel.now;
     entry.member = this.#view(entry);
@@ -418,6 +421,7 @@ export class Roster {
     const entry = {
       record,
       changedAt: now,
+      switchedAt: now,
       dueAt: now,
       heardAt: now,
       probe: new Watch(now, this.#kernel.health),

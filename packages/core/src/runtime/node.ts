@@ -205,7 +205,7 @@ export class DoyenNode extends TypedEventTarget<NodeEventMap> {
 
   #machine(): Machine {
     const { startedAt, seniority, election, meta, detection, joinGraceMs } = this.#options;
-    const { floor, store } = this.#options;
+    const { floor, store, preferVisible } = this.#options;
     const isMade = 'elect' in election;
     return new Machine({
       cluster: this.cluster,
@@ -219,6 +219,7 @@ export class DoyenNode extends TypedEventTarget<NodeEventMap> {
       fingerprint: isMade ? election.name : `bully/${election.name}/${seniority}`,
       detection,
       joinGraceMs,
+      ...(preferVisible && { handOverHiddenAfterMs: preferVisible.afterMs }),
       floorPending: floor !== undefined || (store !== undefined && !this.#isVoting),
       random: () => this.#host.random(),
       now: this.#host.now(),
@@ -292,6 +293,10 @@ export class DoyenNode extends TypedEventTarget<NodeEventMap> {
       case 'voterschange':
       case 'voterschanged':
         this.voters.handle(event);
+        break;
+      case 'yield':
+        // Should it fail, the leader leads on, and the machine proposes again.
+        this.leadership.transfer(event.to).catch(() => undefined);
         break;
       case 'change':
         this.leadership.handle(event);

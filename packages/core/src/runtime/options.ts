@@ -49,6 +49,12 @@ export interface JoinOptions {
    * discovery answers sooner. @defaultValue 3000
    */
   readonly joinGraceMs?: number;
+  /**
+   * A leader whose page has been hidden for `afterMs` hands the lead to a member that has been
+   * visible for as long, as `transfer()` does. Each leader goes by its own option; a handover that
+   * fails is tried again after 30 s. @defaultValue the lead stays where it is
+   */
+  readonly preferVisible?: { readonly afterMs: number };
   /** Aborted before: `join()` rejects with its reason. Aborted later: the node leaves. */
   readonly signal?: AbortSignal;
 }
@@ -199,6 +205,7 @@ function schema() {
       floor: v.optional(a('a function', isFunction)),
       store: v.optional(methods('read', 'write')),
       joinGraceMs: v.optional(whole(0)),
+      preferVisible: v.optional(v.strictObject({ afterMs: whole(0) }, 'an object')),
       signal: v.optional(methods('addEventListener', 'throwIfAborted')),
     },
     'an object',

@@ -75,6 +75,8 @@ const COMMANDS = new Map<string, Command>([
   ['resume', toRunning((sim, id) => sim.resume(id))],
   ['freeze', toRunning((sim, id) => sim.freeze(id))],
   ['thaw', toRunning((sim, id) => sim.thaw(id))],
+  ['hide', toRunning((sim, id) => sim.hide(id))],
+  ['show', toRunning((sim, id) => sim.show(id))],
   ['proof', (sim, [id = '']) => sim.proof(id)],
   ['throttle', toRunning((sim, id, [ms]) => sim.throttle(id, Number(ms)))],
   ['clock', toRunning((sim, id, _, values) => sim.clock(id, clockOptions(values)))],

@@ -70,6 +70,11 @@ export class SimProcess {
     this.#isFrozen = true;
   }
 
+  /** Its page is covered, or shown again. */
+  show(isVisible: boolean): void {
+    this.host.arrive(() => this.host.lifecycle(isVisible ? 'visible' : 'hidden'));
+  }
+
   /** Ends a pause or a freeze, as it began. */
   resume(): void {
     if (this.host.condition !== 'paused') return;

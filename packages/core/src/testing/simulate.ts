@@ -251,6 +251,20 @@ export class Simulation {
     process.freeze();
   }
 
+  /** The node's page is covered by another one. */
+  hide(id: string): void {
+    const process = this.#upProcess(id);
+    this.#act(`hide ${id}`);
+    process.show(false);
+  }
+
+  /** The node's page can be seen again, as it can in the beginning. */
+  show(id: string): void {
+    const process = this.#upProcess(id);
+    this.#act(`show ${id}`);
+    process.show(true);
+  }
+
   /** Ends a freeze: the node gets the browser's `resume` event first, then all as in `resume`. */
   thaw(id: string): void {
     const process = this.#upProcess(id);

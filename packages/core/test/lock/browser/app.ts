@@ -1,5 +1,5 @@
 import { createFenceStore, indexedDbFence } from '../../../src/fence/index.ts';
-import { type DoyenNode, join, type Token } from '../../../src/index.ts';
+import { type DoyenNode, type JoinOptions, join, type Token } from '../../../src/index.ts';
 import { tabs, webLock } from '../../../src/tabs/index.ts';
 
 /** Quick to suspect, so that tests need not wait long. */
@@ -8,13 +8,14 @@ const detection = { heartbeatIntervalMs: 500, leaderSuspicionMinMs: 1000, suspic
 const log: string[] = [];
 const app: { node: DoyenNode | null; token: Token | null } = { node: null, token: null };
 
-async function enter(id: string): Promise<void> {
+async function enter(id: string, options: Partial<JoinOptions> = {}): Promise<void> {
   const node = await join({
     cluster: 'c',
     id,
     transport: tabs(),
     election: webLock(),
     detection,
+    ...options,
   });
   app.node = node;
   const { leadership } = node;

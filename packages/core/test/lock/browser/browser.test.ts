@@ -138,6 +138,23 @@ describe('webLock() in Chromium', { timeout: 120_000 }, () => {
     expect((await logOf(one)).includes('end 1 false')).toBe(true);
   });
 
+  it('B2: the lead goes to the tab that can be seen, and comes back with it, where that is asked for', async () => {
+    const enter = async (id: string, beside?: Tab): Promise<Tab> => {
+      const tab = await browser.open(site.origin, beside);
+      await tab.until(() => 'page' in globalThis);
+      const preferVisible = { afterMs: 500 };
+      await tab.page.evaluate((name, options) => page.enter(name, options), id, { preferVisible });
+      return tab;
+    };
+    const one = await enter('one');
+    await led(one, 'one');
+    const two = await enter('two', one);
+    for (const tab of [one, two]) await led(tab, 'two');
+    await one.show();
+    for (const tab of [one, two]) await led(tab, 'one');
+    expect(await epochOf(two)).toBe(3);
+  });
+
   it('B5: a process that is stopped without a word is robbed, and follows when it goes on', async () => {
     const one = await open('one');
     const two = await open('two', one);
