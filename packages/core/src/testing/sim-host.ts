@@ -1,5 +1,6 @@
 import type { Lifecycle } from '../machine/input.ts';
 import type { Host } from '../runtime/host.ts';
+import { sleepAwareClock } from '../runtime/system-host.ts';
 import type { Scheduler, Task } from './scheduler.ts';
 import type { SimClock } from './sim-clock.ts';
 import type { SimClockFault } from './sim-node.ts';
@@ -17,6 +18,7 @@ export class SimHost implements Host {
   readonly #timers = new Set<Timer>();
   readonly #listeners = new Set<(kind: Lifecycle) => void>();
   readonly #ran: () => void;
+  #now: (() => number) | null = null;
   #condition: 'running' | 'paused' | 'stopped' = 'running';
   #held: (() => void)[] = [];
   #throttleMs = 0;
@@ -41,8 +43,14 @@ export class SimHost implements Host {
     return this.#condition;
   }
 
+  /** As the shipped clock reads the two: a wall clock that jumps ahead is taken for sleep. */
   now(): number {
-    return this.clock.now();
+    this.#now ??= sleepAwareClock(
+      () => this.clock.now(),
+      () => this.clock.wallNow(),
+      () => this.#scheduler.schedule(this.#scheduler.now, () => this.#slept()),
+    );
+    return this.#now();
   }
 
   wallNow(): number {
@@ -122,6 +130,10 @@ export class SimHost implements Host {
     if (rate === undefined) return;
     this.clock.rate = rate;
     this.#resetTimers();
+  }
+
+  #slept(): void {
+    this.arrive(() => this.lifecycle('resume'));
   }
 
   #set(timer: Timer): void {

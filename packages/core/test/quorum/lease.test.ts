@@ -105,6 +105,16 @@ describe('lease', () => {
     expect(leaderOf(sim)).not.toBe('n1');
   });
 
+  it('Q6: when the clock of a leader jumps ahead, the lease is over at once', async () => {
+    const sim = await led();
+    const term = await termOf(sim, 'n1');
+    sim.clock('n1', { jumpMs: 10_000 });
+    expect(term.isValid()).toBe(false);
+    await sim.run(2000);
+    expect(term.signal.aborted).toBe(true);
+    await nextLeader(sim);
+  });
+
   it('Q6: when the wall clock of a leader jumps back, nothing happens', async () => {
     const sim = await led();
     const term = await termOf(sim, 'n1');
