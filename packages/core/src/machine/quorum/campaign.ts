@@ -9,6 +9,7 @@ export class Campaign {
   readonly config: VoterConfig;
   readonly until: number;
   #askedAt = Number.NEGATIVE_INFINITY;
+  /** Ids: each stands for one voter of the config. */
   readonly #granted = new Set<string>();
   readonly #denied = new Set<string>();
   /** Evidence of those who have granted (Q11). */
@@ -28,18 +29,18 @@ export class Campaign {
     this.permit = parts.permit;
     this.config = parts.config;
     this.until = parts.now + CAMPAIGN_MS;
-    this.#granted.add(parts.self.storageId);
+    this.#granted.add(parts.self.id);
     this.evidence = [parts.evidence];
   }
 
   count(voter: Voter, isGranted: boolean, evidence: string): void {
-    if (!hasVoter(this.config, voter) || this.#granted.has(voter.storageId)) return;
+    if (!hasVoter(this.config, voter) || this.#granted.has(voter.id)) return;
     if (!isGranted) {
-      this.#denied.add(voter.storageId);
+      this.#denied.add(voter.id);
       return;
     }
-    this.#denied.delete(voter.storageId);
-    this.#granted.add(voter.storageId);
+    this.#denied.delete(voter.id);
+    this.#granted.add(voter.id);
     this.evidence.push(evidence);
   }
 
@@ -53,7 +54,7 @@ export class Campaign {
   due(now: number): readonly Voter[] {
     if (now < this.#askedAt + AGAIN_MS) return [];
     this.#askedAt = now;
-    return this.config.voters.filter(({ storageId }) => !this.#granted.has(storageId));
+    return this.config.voters.filter(({ id }) => !this.#granted.has(id));
   }
 
   /** When there is something to do. */

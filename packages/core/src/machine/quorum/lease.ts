@@ -8,7 +8,7 @@ export class Lease {
   readonly #leaseMs: number;
   /** When each round was sent, oldest first. */
   readonly #sentAt = new Map<number, number>();
-  /** Send time of the latest round that each other voter has acknowledged. */
+  /** Send time of the latest round that each other voter has acknowledged, by its id. */
   readonly #acked = new Map<string, number>();
   #round = 0;
   /** Voters of the config in force, this one included. */
@@ -51,8 +51,8 @@ export class Lease {
   acknowledge(voter: Voter, round: number, now: number): void {
     const sentAt = this.#sentAt.get(round);
     if (sentAt === undefined) return;
-    const before = this.#acked.get(voter.storageId) ?? Number.NEGATIVE_INFINITY;
-    this.#acked.set(voter.storageId, Math.max(before, sentAt));
+    const before = this.#acked.get(voter.id) ?? Number.NEGATIVE_INFINITY;
+    this.#acked.set(voter.id, Math.max(before, sentAt));
     this.#count(now);
   }
 
