@@ -79,6 +79,27 @@ describe('a simulated cluster under a lock', () => {
     expect(sim.node('n2').leadership.current?.id).toBe('n3');
   });
 
+  it('B5: slow timers do not hide from a leader that it stood still for long enough to be robbed', async () => {
+    const sim = await led({ nodes: 1 });
+    sim.throttle('n1', 60_000);
+    // Alone, with a timer a minute, the last one ten seconds ago: such a gap is no stall to it.
+    await sim.run(310_000 - sim.now);
+    const other = sim.add('n2');
+    await sim.runUntil(() => other.leadership.current?.id === 'n1');
+    await sim.run(3_000);
+    expect(sim.node('n1').leadership.isSelf).toBe(true);
+    sim.pause('n1');
+    await sim.runUntil(() => other.leadership.isSelf);
+    expect(sim.node('n1').leadership.isSelf).toBe(false);
+    const reads: boolean[] = [];
+    sim.node('n1').addEventListener('membersuspect', () => {
+      reads.push(sim.node('n1').leadership.isSelf);
+    });
+    sim.resume('n1');
+    await sim.runUntil(() => sim.node('n1').leadership.current?.id === 'n2');
+    expect(reads).not.toContain(true);
+  });
+
   it('E13: who does not want to lead has no place in the queue, and the last one that does leads', async () => {
     const sim = await led();
     for (const id of ['n1', 'n2']) sim.node(id).leadership.setCandidacy(false);

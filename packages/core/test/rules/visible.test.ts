@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { oldestNode } from '../../src/index.ts';
+import { type JoinOptions, join, memory, oldestNode } from '../../src/index.ts';
 import { webLock } from '../../src/tabs/index.ts';
 import { type Simulation, simulate } from '../../src/testing/index.ts';
 
@@ -89,6 +89,17 @@ describe.each([
     await sim.runUntil(() => sim.node('n2').leadership.isSelf);
     await sim.run(100);
     expect(order).toEqual(['n1 begins', 'n1 ends', 'n2 begins']);
+  });
+});
+
+describe('preferVisible', () => {
+  it('B2: it must be a whole number of milliseconds, and is refused by name', async () => {
+    const joining = (preferVisible: object) => {
+      return join({ cluster: 'c', transport: memory(), preferVisible } as unknown as JoinOptions);
+    };
+    await expect(joining({ afterMs: -1 })).rejects.toThrow(/^preferVisible.afterMs must be/);
+    await expect(joining({})).rejects.toThrow(/^preferVisible.afterMs must be given/);
+    await expect(joining({ after: 1, afterMs: 1 })).rejects.toThrow(/preferVisible.after is no/);
   });
 });
 
