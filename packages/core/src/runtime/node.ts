@@ -382,9 +382,10 @@ export class DoyenNode extends TypedEventTarget<NodeEventMap> {
   /** What a voter has stored, before it votes; then the floor, as everybody does. */
   async #restore(): Promise<void> {
     if (this.#keeper) {
+      // Drawn with the instance, so that a simulation without jitter tells storages apart too.
+      const fresh = uid(this.#host, INSTANCE_LENGTH);
       try {
         const bytes = await this.#keeper.read();
-        const fresh = uid(this.#host, INSTANCE_LENGTH);
         this.#driver.arrive((machine, now) => machine.restore(bytes, fresh, now));
       } catch (error) {
         this.#storageFailed(error);

@@ -11,9 +11,11 @@ import { type Simulation, SimulationError, simulate } from './simulate.ts';
 /**
  * A simulated cluster, told line by line. The first line is `start`: nodes (`n1@200` names its
  * `startedAt`, `n1~-60000` has a wall clock that is so wrong), and `name=value` pairs: `seed`,
- * `latency=5-30`, `strategy=highest-id`, `quorum=n1,n2,n3` (who votes first), `lock=on` (who holds the lock leads), `jitter=on`, and
- * `fence=on`, with which each node works on a fence while it leads. `settle` ends a story of faults, and fails when the nodes do not agree in
- * time (`within=5000`); everything else is as in `perform`.
+ * `latency=5-30`, `strategy=highest-id`, `quorum=n1,n2,n3` (who votes first), with `preVote=off`,
+ * `lock=on` (who holds the lock leads), `jitter=on`, and `fence=on`, with which each node works on a
+ * fence while it leads. `write n1` does so in its latest term, over or not. `settle` ends a story of
+ * faults, and fails when the nodes do not agree in time (`within=5000`); everything else is as in
+ * `perform`.
  */
 export class Story {
   readonly sim: Simulation;
@@ -24,6 +26,8 @@ export class Story {
   readonly #isLocked: boolean;
   /** Instances whose applications do not want them to lead. */
   readonly #unwilling = new Set<string>();
+  /** The latest term of each node that works on a fence. */
+  readonly #terms = new Map<string, Term>();
 
   /** @throws TypeError when the line is no `start`. */
   constructor(line: string, options: Pick<SimulateOptions, 'trace' | 'replay'> = {}) {
@@ -36,7 +40,8 @@ export class Story {
     this.#founders = values.get('quorum')?.split(',') ?? [];
     const voters = this.#founders;
     this.#isLocked = values.get('lock') === 'on';
-    const voting = voters.length > 0 ? () => quorum({ voters, rankBy: rank() }) : rank;
+    const preVote = values.get('preVote') !== 'off';
+    const voting = voters.length > 0 ? () => quorum({ voters, rankBy: rank(), preVote }) : rank;
     const election = this.#isLocked ? simLock : voting;
     this.#strategy = rank();
     this.#lineage = new Lineage(this.#strategy);
@@ -49,7 +54,7 @@ export class Story {
       election,
       started: (node, sim) => {
         if (voters.length === 0 && !this.#isLocked) this.#lineage.follow(node);
-        if (values.get('fence') === 'on') employ(node, sim);
+        if (values.get('fence') === 'on') employ(node, sim, this.#terms);
       },
     });
   }
@@ -64,11 +69,18 @@ export class Story {
   async #perform(line: string): Promise<void> {
     const [verb, id = '', on] = line.trim().split(/\s+/);
     const isDone = verb === 'candidacy' && this.sim.awake.includes(id);
-    await perform(this.sim, line);
+    if (verb === 'write') this.#write(id);
+    else await perform(this.sim, line);
     if (!isDone) return;
     const { instance } = this.sim.node(id);
     if (on === 'on') this.#unwilling.delete(instance);
     else this.#unwilling.add(instance);
+  }
+
+  /** What an application does that does not ask whether its term is valid. */
+  #write(id: string): void {
+    const term = this.#terms.get(id);
+    if (term) this.sim.fence('work').admit(term.token);
   }
 
   /**
@@ -149,7 +161,7 @@ function simLock(): LockRule {
 }
 
 /** Work of a leader: while its term is valid, it does something at a resource, five times a second. */
-function employ(node: SimNode, sim: Simulation): void {
+function employ(node: SimNode, sim: Simulation, terms: Map<string, Term>): void {
   let latest: Term | null = null;
   node.leadership.addEventListener('change', (told) => {
     if (latest === null) return;
@@ -158,6 +170,7 @@ function employ(node: SimNode, sim: Simulation): void {
   });
   const work = async (term: Term) => {
     latest = term;
+    terms.set(node.id, term);
     const { signal, token } = term;
     while (!signal.aborted) {
       if (term.isValid()) sim.fence('work').admit(token);
