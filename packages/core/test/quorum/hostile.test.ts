@@ -4,7 +4,18 @@ import { encodeBallot } from '../../src/machine/quorum/ballot-codec.ts';
 import { quorum } from '../../src/machine/quorum/quorum.ts';
 import { events, lone, view } from '../machine/bench.ts';
 import { ballots } from '../machine/voter-arbitraries.ts';
-import { ack, ask, beat, CONFIG, ME, PollingStation, SHE, vote, YOU } from './polling-station.ts';
+import {
+  ack,
+  ask,
+  beat,
+  CONFIG,
+  config,
+  ME,
+  PollingStation,
+  SHE,
+  vote,
+  YOU,
+} from './polling-station.ts';
 
 const EPOCH_MAX = 2 ** 53 - 2 ** 32;
 
@@ -92,6 +103,8 @@ describe('hostile ballots', () => {
     ['an epoch above all', beat(EPOCH_MAX)],
     ['a voter that has reached the end of epochs', vote(5, { reached: EPOCH_MAX })],
     ['an answer from the end of epochs', ack(beat(5), { epoch: EPOCH_MAX })],
+    ['a config from the end of epochs', config({ epoch: EPOCH_MAX })],
+    ['a beat with such a config', beat(5, { config: { ...CONFIG, epoch: EPOCH_MAX } })],
   ])('Q8, E11: %s is a violation and changes nothing', (_, message) => {
     const station = new PollingStation();
     const { writeCount } = station;

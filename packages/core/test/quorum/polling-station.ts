@@ -174,6 +174,17 @@ export function beat(epoch: number, patch: Partial<BallotMessage & { type: 'beat
   } as const;
 }
 
+export function config(patch: Partial<VoterConfig>) {
+  return {
+    type: 'config',
+    group: 'g',
+    voter: YOU,
+    config: { ...CONFIG, ...patch },
+    isComplete: true,
+    wantsAnswer: false,
+  } as const;
+}
+
 /** Answers a beat of `me` as `you` does, which has stored everything. */
 export function ack(
   { epoch, round, configEpoch, configVersion }: BallotMessage & { type: 'beat' },

@@ -127,14 +127,18 @@ export function signatureOf(message: BallotMessage): {
   }
 }
 
-/** The epoch that its sender has reached; 0 where it does not say. */
+/** The highest epoch that it speaks of; 0 for none. */
 export function epochOf(message: BallotMessage): number {
   switch (message.type) {
     case 'introduce':
-    case 'config':
       return 0;
+    case 'config':
+      return message.config.epoch;
     case 'vote':
-      return message.reached;
+      return Math.max(message.reached, message.config?.epoch ?? 0);
+    case 'ask':
+    case 'beat':
+      return Math.max(message.epoch, message.config?.epoch ?? 0);
     default:
       return message.epoch;
   }

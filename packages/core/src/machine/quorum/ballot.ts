@@ -68,6 +68,8 @@ export interface BallotRules {
   readonly rewritesConfig: boolean;
   readonly hasVoter: typeof hasVoter;
   readonly majorityOf: typeof majorityOf;
+  /** Whether who takes a config enters the epoch that it was written in. */
+  readonly entersConfigEpoch: boolean;
   /** Whether votes go to candidates whose config is not older only. */
   readonly votesByConfig: boolean;
   /** Whether a vote binds for the whole epoch. */
@@ -86,6 +88,7 @@ export const BALLOT_RULES: BallotRules = /* @__PURE__ */ Object.freeze({
   rewritesConfig: true,
   hasVoter,
   majorityOf,
+  entersConfigEpoch: true,
   votesByConfig: true,
   votesOnce: true,
   needsHolders: true,
@@ -160,8 +163,8 @@ export function receiveVote(
 ): BallotStep {
   const { record, role } = ballot;
   if (vote.reached > record.epoch) return reach(ballot, vote.reached, vote.config, rules);
-  const isNews = vote.config && isNewer(vote.config, record.config, rules);
-  if (isNews && !isActing(ballot)) return install(ballot, vote.config, rules);
+  const isNews = isNewer(vote.config, record.config, rules);
+  if (isNews && !isActing(ballot)) return install(ballot, record, vote.config, rules);
   // What a trial has promised comes for the same epoch, and is no vote (Q4).
   const isOurs =
     !vote.isTrial && vote.epoch === record.epoch && vote.candidate === ballot.self.instance;
@@ -218,9 +221,11 @@ export function receiveConfig(
   config: VoterConfig,
   rules: BallotRules = BALLOT_RULES,
 ): BallotStep {
-  if (isActing(ballot) || !isNewer(config, ballot.record.config, rules)) return still(ballot);
-  const next = { ...ballot.record, group, config };
-  return store(follower(ballot), next, overOf(ballot));
+  const { record } = ballot;
+  const isHigher = rules.entersConfigEpoch && config.epoch > record.epoch;
+  if (!isHigher && isActing(ballot)) return still(ballot);
+  if (!isNewer(config, record.config, rules)) return still(ballot);
+  return install(ballot, { ...record, group }, config, rules);
 }
 
 /** Why the voters cannot be changed to these now; `null` when they can. */
@@ -328,12 +333,23 @@ function reach(
   rules: BallotRules,
 ): BallotStep {
   const record = { ...ballot.record, epoch, votedFor: null };
-  const next = isNewer(config, record.config, rules) && config ? { ...record, config } : record;
-  return store(follower(ballot), next, overOf(ballot));
+  if (isNewer(config, record.config, rules)) return install(ballot, record, config, rules);
+  return store(follower(ballot), record, overOf(ballot));
 }
 
-function install(ballot: Ballot, config: VoterConfig | null, _rules: BallotRules): BallotStep {
-  return store(follower(ballot), { ...ballot.record, config }, overOf(ballot));
+/**
+ * A config bears an epoch that somebody has won. Who takes it enters that epoch: it would else stand
+ * there itself, and get the votes of those who have not voted in it, or were not voters yet (Q9).
+ */
+function install(
+  ballot: Ballot,
+  record: VoterRecord,
+  config: VoterConfig,
+  rules: BallotRules,
+): BallotStep {
+  const isEntered = rules.entersConfigEpoch && config.epoch > record.epoch;
+  const entered = isEntered ? { ...record, epoch: config.epoch, votedFor: null } : record;
+  return store(follower(ballot), { ...entered, config }, overOf(ballot));
 }
 
 function store(ballot: Ballot, record: VoterRecord, withheld: readonly BallotEffect[]): BallotStep {
@@ -369,7 +385,7 @@ function isNewer(
   config: VoterConfig | null,
   than: VoterConfig | null,
   rules: BallotRules,
-): boolean {
+): config is VoterConfig {
   return config !== null && (than === null || rules.compareConfigs(config, than) > 0);
 }
 
@@ -390,7 +406,8 @@ function voteOf(
   evidence: string,
 ): VoteMessage {
   const { id, storageId } = self;
-  const isNews = config !== null && compareConfigs(config, ask.config) > 0;
+  // Only a refusal brings news: a vote is for whoever has a config that is as new.
+  const isNews = denial !== null && config !== null && compareConfigs(config, ask.config) > 0;
   return {
     type: 'vote',
     group,
