@@ -94,6 +94,7 @@ export class Link {
     if (message?.type === 'open') this.#opened(message);
     else if (message?.type === 'ack') this.#acked(message.bytes);
     else if (message?.type === 'close') this.#closed();
+    else if (message?.type === 'drained' && message.attempt === this.#attempt) this.#gone();
   }
 
   #opened({ attempt, id, isHeld, isUp }: OpenMessage): void {
@@ -135,9 +136,19 @@ export class Link {
     this.#down('closed');
   }
 
-  /** The lock of the other end is free: it is dead, or has let go of it without a word. */
+  /**
+   * The lock of the other end is free. On a busy machine that may be known sooner than what it said
+   * last, such as its goodbye: a message to itself along the same way comes after all of that.
+   */
   #free(): void {
     if (this.isOver) return;
+    const echo = this.#host.openChannel(this.seat);
+    const message: LinkMessage = { type: 'drained', attempt: this.#attempt };
+    echo.postMessage(message);
+    echo.close();
+  }
+
+  #gone(): void {
     if (this.#key !== null) this.#host.handler.hint(this.#key, 'gone');
     this.#down('failed');
   }

@@ -14,7 +14,9 @@ export type LinkMessage =
   /** How much has arrived in all. */
   | { readonly type: 'ack'; readonly bytes: number }
   /** The sender closes; the last message. */
-  | { readonly type: 'close' };
+  | { readonly type: 'close' }
+  /** From this end to itself: all that the other had sent has been heard. */
+  | { readonly type: 'drained'; readonly attempt: string };
 
 export interface OpenMessage {
   readonly type: 'open';
@@ -37,7 +39,9 @@ export function parseLinkMessage(data: unknown): LinkMessage | null {
   const { type, attempt, id, isHeld, isUp, bytes } = fieldsOf(data);
   if (type === 'close') return { type };
   if (type === 'ack') return Number.isSafeInteger(bytes) ? { type, bytes: Number(bytes) } : null;
-  if (type !== 'open' || !isName(attempt) || !isName(id)) return null;
+  if (!isName(attempt)) return null;
+  if (type === 'drained') return { type, attempt };
+  if (type !== 'open' || !isName(id)) return null;
   return { type, attempt, id, isHeld: isHeld === true, isUp: isUp === true };
 }
 

@@ -71,6 +71,17 @@ describe('links between tabs', () => {
     expect([kinds(one), kinds(three)]).toEqual([['gone'], ['gone']]);
   });
 
+  it('B1: the goodbye of a tab counts, also where its lock is known to be free before that comes', async () => {
+    const [one, two] = [start('a'), start('b')];
+    await linked(one, two);
+    one.transport.send(one.recorder.links[0] ?? '', Uint8Array.of(1), 'control');
+    await one.transport.close();
+    await two.recorder.until('the link down', () => two.recorder.links.length === 0, WITHIN_MS);
+    const reports = two.recorder.reports.slice(-3).map(({ type }) => type);
+    expect(reports).toEqual(['message', 'hint', 'linkDown']);
+    expect(kinds(two)).toEqual(['closed-cleanly']);
+  });
+
   it('B1, E9: the locks tell a lone tab at once that it is alone, without any timer', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout'] });
     const one = start('a');
@@ -315,6 +326,8 @@ describe('links between tabs', () => {
       { type: 'ack', bytes: Number.NaN },
       { type: 'ack', bytes: 1e300 },
       { type: 'ack', bytes: -1 },
+      { type: 'drained' },
+      { type: 'drained', attempt: 'another' },
       { type: '__proto__' },
     ];
     for (const data of junk) {

@@ -10,7 +10,7 @@ interface Request {
 
 /**
  * Web Locks of one browser, which Node has not: exclusive and shared locks, `steal`, and tabs that
- * die.
+ * die. Grants are quick: they may overtake messages that were sent before, as in a busy browser.
  */
 export class VirtualLocks {
   readonly #held = new Map<string, Request[]>();
@@ -91,7 +91,7 @@ export class VirtualLocks {
   }
 
   #look(): void {
-    later(() => {
+    queueMicrotask(() => {
       for (const item of [...this.#pending]) {
         const holders = this.#held.get(item.name) ?? [];
         const isFree = holders.every(({ mode }) => mode === 'shared' && item.mode === 'shared');
@@ -111,9 +111,4 @@ export class VirtualLocks {
     const info = ({ name, mode }: Request): LockInfo => ({ name, mode });
     return { held: [...this.#held.values()].flat().map(info), pending: this.#pending.map(info) };
   }
-}
-
-/** A grant crosses two processes: it comes after the messages that were sent before it. */
-function later(act: () => void, turns = 4): void {
-  setImmediate(() => (turns > 1 ? later(act, turns - 1) : act()));
 }

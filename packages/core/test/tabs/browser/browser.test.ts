@@ -7,7 +7,8 @@ import { type Lab, openLab } from './lab.ts';
 declare const page: TestPage;
 declare const baseline: Baseline;
 
-const WITHIN = { timeout: 30_000, polling: 20 };
+/** Guards against hanging; a busy machine is slow at times. */
+const WITHIN = { timeout: 30_000, interval: 20, polling: 20 };
 
 describe('tabs in Chromium', () => {
   let lab: Lab;
@@ -59,7 +60,7 @@ describe('tabs in Chromium', () => {
       return `${leadership?.current?.id} ${leadership?.epoch}`;
     };
     const views = async () => new Set(await Promise.all(opened.map((tab) => tab.evaluate(seen))));
-    await expect.poll(async () => (await views()).size, { timeout: 30_000 }).toBe(1);
+    await expect.poll(async () => (await views()).size, WITHIN).toBe(1);
     const logs = await Promise.all(opened.map(logOf));
     // Nobody was taken for dead in the crowd.
     expect(logs.flat().filter((line) => !line.startsWith('leader'))).toEqual([]);
@@ -129,7 +130,7 @@ describe('tabs in Chromium', () => {
       );
     await tell('pagehide');
     await other.waitForFunction(() => page.nodes[0]?.leadership.isSelf, undefined, WITHIN);
-    await expect.poll(held).toHaveLength(1);
+    await expect.poll(held, WITHIN).toHaveLength(1);
     await tell('pageshow');
     await untilLed(tab, 'other', 2);
     await untilLed(other, 'other', 2);
@@ -192,7 +193,9 @@ describe('tabs in Chromium', () => {
     const two = await enter('two', 2, url);
     expect(await one.evaluate(() => isSecureContext)).toBe(false);
     const epoch = await untilLed(two, 'one', 2);
-    await expect.poll(async () => (await logOf(one)).includes('fault no-web-locks')).toBe(true);
+    await expect
+      .poll(async () => (await logOf(one)).includes('fault no-web-locks'), WITHIN)
+      .toBe(true);
     const refused = await one.evaluate(() => page.tabKey().catch(({ code }) => code));
     expect(refused).toBe('unsupported');
     await one.close({ runBeforeUnload: true });
@@ -213,7 +216,7 @@ describe('tabs in Chromium', () => {
         await page.nodes.pop()?.leave();
       }, `n${round}`);
     }
-    await expect.poll(counts, { timeout: 10_000 }).toEqual(before);
+    await expect.poll(counts, WITHIN).toEqual(before);
     await untilLed(other, 'other', 1);
     const { held, pending } = await other.evaluate(() => navigator.locks.query());
     expect([held?.length, pending?.length]).toEqual([1, 0]);
