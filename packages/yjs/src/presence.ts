@@ -31,7 +31,6 @@ export class Presence {
   readonly #departed = new Set<number>();
   /** Only this member gets the own state that is being renewed. */
   #answering: string | null = null;
-  #tickedAt = 0;
 
   constructor(surroundings: PresenceSurroundings) {
     this.#around = surroundings;
@@ -79,8 +78,6 @@ export class Presence {
   }
 
   received(participant: Participant, message: RoomMessage): void {
-    // Timers of hidden pages are late; messages are not.
-    if (Date.now() - this.#tickedAt > OUTDATED_MS / 4) this.tick();
     if (message.type === 'renew') this.#renewFor(participant.id);
     if (message.type === 'presence' || message.type === 'presences') {
       this.#take(participant, message);
@@ -96,11 +93,12 @@ export class Presence {
     removeAwarenessStates(awareness, [clientId], origin);
   }
 
-  /** To be called every few seconds: has states renewed that are about to be outdated. */
+  /**
+   * To be called every few seconds: has states renewed that are about to be outdated. Timers of
+   * hidden pages are late, and so are their renewals; their answers are not.
+   */
   tick(): void {
-    this.#tickedAt = Date.now();
-    const { room, awareness } = this.#around;
-    if (awareness.getLocalState() !== null && this.#isOutdated(awareness.clientID)) this.renew();
+    const { room } = this.#around;
     for (const { id, clientId } of room.participants.values()) {
       if (clientId !== null && this.#isOutdated(clientId)) room.send(id, { type: 'renew' });
     }
@@ -129,6 +127,8 @@ export class Presence {
   }
 
   #renewFor(memberId: string): void {
+    // It is about to be outdated for the others, too.
+    if (this.#isOutdated(this.#around.awareness.clientID)) return this.renew();
     this.#answering = memberId;
     try {
       this.renew();

@@ -91,7 +91,9 @@ export class Seat<Marks> {
       const end = (ending: Ending): void => {
         signal.removeEventListener('abort', abort);
         this.#uplink = null;
-        uplink.close({ isLast: ending === OVER && this.#isLast(signal) });
+        const isLeaving = ending === OVER && isLeave(signal.reason);
+        const isLast = isLeaving && this.#node.members.length === 1;
+        uplink.close({ isLeaving, isLast });
         resolve(ending);
       };
       // In this very turn: the page may be going away, and two sockets must not overlap.
@@ -141,12 +143,6 @@ export class Seat<Marks> {
     throw error;
   }
 
-  /** Whether this node leaves, and nobody of its cluster is left. */
-  #isLast({ reason }: AbortSignal): boolean {
-    const { code } = (reason ?? {}) as Partial<DoyenError>;
-    return code === 'left' && this.#node.members.length === 1;
-  }
-
   #fault(
     code: ProviderFault['code'],
     message: string,
@@ -161,6 +157,11 @@ interface Ending {
   readonly code: number;
   readonly reason: string;
   readonly cause?: unknown;
+}
+
+/** Whether the node leaves, or the provider ends. */
+function isLeave(reason: unknown): boolean {
+  return ((reason ?? {}) as Partial<DoyenError>).code === 'left';
 }
 
 function seatParams({ token }: Term, isGuest: boolean): Record<string, string> {

@@ -104,8 +104,13 @@ export class Uplink<Marks> {
     });
   }
 
-  /** At once, and for good. `isLast`: nobody of the cluster is left. */
-  close({ isLast }: { readonly isLast: boolean }): void {
+  /**
+   * At once, and for good. `isLeaving`: so does the user of this node. `isLast`: nobody of the
+   * cluster is left.
+   */
+  close({ isLeaving, isLast }: { readonly isLeaving: boolean; readonly isLast: boolean }): void {
+    // The server forgets with a connection only whom it first heard of on that one.
+    if (isLeaving) this.forget([this.#awareness.clientID]);
     this.#isClosed = true;
     this.#custody?.close();
     const { ws } = this.#provider;

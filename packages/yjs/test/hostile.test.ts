@@ -146,6 +146,46 @@ describe('a hostile member', () => {
     expect(lab.tab('n2').provider.awareness.getStates().has(own)).toBe(true);
   });
 
+  /** What the victim answers to messages of the protocol, from now on. */
+  async function listen(): Promise<RoomMessage[]> {
+    const heard: RoomMessage[] = [];
+    const channel = lab.sim.node('evil').channel(`doyen.yjs.v1/${victim.provider.room}`);
+    channel.addEventListener('message', ({ data }) => heard.push(decodeMessage(data).message));
+    await say(encodeMessage({ type: 'renew' }, 1));
+    heard.length = 0;
+    return heard;
+  }
+
+  test('Y2: who is asked for what is missing answers, and asks back', async () => {
+    const heard = await listen();
+    const stateVector = Y.encodeStateVector(new Y.Doc());
+    await say(encodeMessage({ type: 'ask', isMutual: true, stateVector }, 1));
+    expect(heard.map(({ type }) => type)).toEqual(['state', 'ask']);
+  });
+
+  test('Y2, Y4: changes that skip a number are asked for, and not confirmed before', async () => {
+    const heard = await listen();
+    const foreign = filled();
+    const update = Y.encodeStateAsUpdate(foreign);
+    await say(encodeMessage({ type: 'update', changes: 5, count: 1, update }, 1));
+    await lab.sim.run(1_000);
+    expect(heard.map(({ type }) => type)).toContain('ask');
+    expect(heard.map(({ type }) => type)).not.toContain('confirmed');
+    const stateVector = Y.encodeStateVector(foreign);
+    await say(encodeMessage({ type: 'state', changes: 5, stateVector, update }, 1));
+    await lab.sim.run(1_000);
+    expect(heard).toContainEqual({ type: 'confirmed', of: 1, changes: 5 });
+  });
+
+  test('Y4: a state that lacks some of what its sender has confirms nothing', async () => {
+    const heard = await listen();
+    const stateVector = Y.encodeStateVector(new Map([[12_345, 6]]));
+    const update = Y.encodeStateAsUpdate(new Y.Doc());
+    await say(encodeMessage({ type: 'state', changes: 5, stateVector, update }, 1));
+    await lab.sim.run(1_000);
+    expect(heard.map(({ type }) => type)).not.toContain('confirmed');
+  });
+
   async function expectWorking(): Promise<void> {
     expect(text()).toContain('ours');
     lab.act('n2', ({ doc }) => doc.getText('text').insert(0, 'more '));

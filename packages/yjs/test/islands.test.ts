@@ -105,8 +105,12 @@ test('Y6: a lone tab that crashed is let in again once the gate has forgotten it
   lab.crash('n1');
   await lab.sim.run(1_000);
   lab.sim.restart('n1');
-  await lab.sim.runUntil(() => lab.tab('n1') !== first && lab.tab('n1').provider.synced, {
-    withinMs: 12_000,
-  });
-  expect(lab.tab('n1').faults.map(({ code }) => code)).toEqual(['fenced']);
+  await lab.sim.runUntil(() => lab.tab('n1') !== first);
+  const { provider, faults } = lab.tab('n1');
+  const told: string[] = [];
+  provider.on('status', ({ status }) => told.push(status));
+  await lab.sim.runUntil(() => provider.synced, { withinMs: 12_000 });
+  expect(faults.map(({ code }) => code)).toEqual(['fenced']);
+  // Never connected for a moment, though its socket opened before it was closed.
+  expect(told).toEqual(['disconnected', 'connecting', 'connected']);
 });

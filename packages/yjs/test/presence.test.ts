@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Awareness } from 'y-protocols/awareness';
+import { Awareness } from 'y-protocols/awareness';
+import { doyenProvider } from '../src/index.ts';
 import { Lab, type LabOptions, type Outsider, type Tab } from './lab.ts';
+import { runAs } from './virtual-platform.ts';
 
 const labs: Lab[] = [];
 afterEach(() => {
@@ -109,6 +111,16 @@ describe('who is there', () => {
     await lab.sim.runUntil(() => everybodySees(lab, lab.outsider, rest), { withinMs: 200 });
   });
 
+  test('Y3: when all have left after a handover, no cursor stays behind at the server', async () => {
+    const lab = await start();
+    while (lab.running.length > 0) {
+      lab.sim.leave(leaderOf(lab).id);
+      await lab.sim.runUntil(() => lab.running.length === 0 || lab.leader !== undefined);
+      await lab.sim.run(1_000);
+    }
+    expect(names(lab.serverDoc.awareness)).toEqual(['outsider']);
+  });
+
   test('Y3: one that died while there was no connection is not left behind at the server', async () => {
     const lab = await start({ hasGate: false });
     const [victim] = lab.followers;
@@ -149,6 +161,34 @@ describe('who is there', () => {
     for (const other of [...lab.running, lab.outsider]) {
       if (other !== one) expect(names(other.provider.awareness)).toEqual(rest);
     }
+  });
+
+  test('Y3: a room that is opened again with the same awareness shows outsiders at once', async () => {
+    const lab = await start();
+    const [one] = lab.followers;
+    if (!one) throw new Error('too few tabs');
+    const { awareness, room } = one.provider;
+    const options = {
+      node: lab.sim.node(one.id),
+      room,
+      url: 'ws://server',
+      WebSocket: lab.wires.socketClass(one.id),
+    };
+    lab.act(one.id, ({ provider }) => provider.destroy());
+    const given = runAs(one.id, () => new Awareness(one.doc));
+    const open = () =>
+      runAs(one.id, () => doyenProvider(one.doc, { ...options, awareness: given }));
+    const first = open();
+    await lab.sim.run(500);
+    expect(names(given)).toContain('outsider');
+    first.destroy();
+    expect(awareness.getStates().size).toBe(0);
+    expect(given.getStates().size).toBe(1);
+    const second = open();
+    await lab.sim.run(500);
+    expect(names(given)).toContain('outsider');
+    second.destroy();
+    given.destroy();
   });
 
   test('Y3: a hidden tab whose timers come once a minute does not flicker', async () => {

@@ -1,13 +1,10 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type DoyenNode, join, MemoryNetwork, memory } from '@doyen/core';
-import { docs, setupWSConnection } from '@y/websocket-server/utils';
 import { afterEach, describe, expect, test } from 'vitest';
-import { WebSocket, WebSocketServer } from 'ws';
+import { WebSocket } from 'ws';
 import { messageSync } from 'y-websocket';
 import * as Y from 'yjs';
 import { type DoyenProvider, doyenProvider, type ProviderFault } from '../src/index.ts';
-import { type Gate, gate } from '../src/server.ts';
+import { type RealServer, serve, until } from './real-server.ts';
 
 // Real sockets, the real server, real time.
 
@@ -16,30 +13,10 @@ afterEach(async () => {
   for (const step of undo.splice(0).reverse()) await step();
 });
 
-interface Server {
-  readonly url: string;
-  readonly guard: Gate;
-  readonly sockets: WebSocketServer;
-  text(room: string): string;
-}
-
-async function serve(): Promise<Server> {
-  const http = createServer();
-  const sockets = new WebSocketServer({ server: http });
-  const guard = gate();
-  sockets.on('connection', (socket, request) => {
-    if (guard.admit(socket, request)) setupWSConnection(socket as never, request as never);
-  });
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-  undo.push(async () => {
-    for (const socket of sockets.clients) socket.terminate();
-    await new Promise((resolve) => http.close(resolve));
-    for (const doc of docs.values()) doc.destroy();
-    docs.clear();
-  });
-  const url = `ws://127.0.0.1:${(http.address() as AddressInfo).port}`;
-  const text = (room: string): string => docs.get(room)?.getText('text').toString() ?? '';
-  return { url, guard, sockets, text };
+async function start(): Promise<RealServer> {
+  const server = await serve();
+  undo.push(() => server.close());
+  return server;
 }
 
 interface Tab {
@@ -49,7 +26,7 @@ interface Tab {
   readonly faults: ProviderFault[];
 }
 
-async function open(network: MemoryNetwork, { url }: Server, cluster = 'real'): Promise<Tab> {
+async function open(network: MemoryNetwork, { url }: RealServer, cluster = 'real'): Promise<Tab> {
   const node = await join({ cluster, transport: memory({ network }), joinGraceMs: 200 });
   const doc = new Y.Doc();
   const provider = doyenProvider(doc, {
@@ -68,21 +45,13 @@ async function open(network: MemoryNetwork, { url }: Server, cluster = 'real'): 
   return { node, doc, provider, faults };
 }
 
-async function until(isMet: () => boolean, withinMs = 10_000): Promise<void> {
-  const end = performance.now() + withinMs;
-  while (!isMet()) {
-    if (performance.now() > end) throw new Error(`not within ${withinMs} ms: ${isMet}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
-
 describe('a real y-websocket server', () => {
   test('Y1, Y2, Y4: five tabs, one socket, through two handovers', async () => {
-    const server = await serve();
+    const server = await start();
     const network = new MemoryNetwork();
     const tabs = await Promise.all(Array.from({ length: 5 }, () => open(network, server)));
     await Promise.all(tabs.map(({ provider }) => provider.whenSynced()));
-    expect(server.sockets.clients.size).toBe(1);
+    expect(server.open).toBe(1);
     const written: string[] = [];
     for (let round = 0; round < 3; round += 1) {
       for (const [at, { doc }] of tabs.entries()) {
@@ -90,18 +59,18 @@ describe('a real y-websocket server', () => {
         doc.getText('text').insert(0, `<${round}.${at}>`);
       }
       await Promise.all(tabs.map(({ provider }) => provider.whenSynced()));
-      const text = server.text('room');
+      const text = server.text();
       for (const piece of written) expect(text.split(piece)).toHaveLength(2);
       for (const { doc } of tabs) expect(doc.getText('text').toString()).toBe(text);
       const at = tabs.findIndex(({ node }) => node.leadership.isSelf);
       await tabs.splice(at, 1)[0]?.node.leave();
       await until(() => tabs.some(({ node }) => node.leadership.isSelf));
     }
-    await until(() => server.guard.counts.leaders === 1 && server.sockets.clients.size === 1);
+    await until(() => server.guard.counts.leaders === 1 && server.open === 1);
   });
 
   test('Y6: the close code and the highest epoch reach the leader that is refused', async () => {
-    const server = await serve();
+    const server = await start();
     const [near, far] = [new MemoryNetwork(), new MemoryNetwork()];
     const first = await open(near, server);
     await first.provider.whenSynced();
@@ -115,7 +84,7 @@ describe('a real y-websocket server', () => {
   });
 
   test('Y6: what a superseded socket still sends changes nothing', async () => {
-    const server = await serve();
+    const server = await start();
     const doc = new Y.Doc();
     doc.getText('text').insert(0, 'late');
     const query = (epoch: number, holder: string): string =>
@@ -128,11 +97,11 @@ describe('a real y-websocket server', () => {
     older.send(Uint8Array.of(messageSync, 2, update.length, ...update));
     const code = await new Promise((resolve) => older.once('close', resolve));
     expect(code).toBe(4409);
-    expect(server.text('room')).toBe('');
+    expect(server.text()).toBe('');
   });
 
   test('Y6: a tab that is loaded anew, alone, has its connection at once', async () => {
-    const server = await serve();
+    const server = await start();
     const network = new MemoryNetwork();
     const first = await open(network, server);
     first.doc.getText('text').insert(0, 'kept');

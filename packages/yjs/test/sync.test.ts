@@ -134,6 +134,44 @@ describe('edits', () => {
     await everywhere(lab, '<old>', '<brought>');
   });
 
+  test('Y2: the leader passes on at once what a newcomer brings', async () => {
+    const lab = await start({ nodes: 4 });
+    let isThere = 0;
+    for (const { doc } of lab.followers) {
+      doc.getText('text').observe(() => {
+        isThere += 1;
+      });
+    }
+    lab.prepare('n5', (doc) => doc.getText('text').insert(0, '<brought>'));
+    lab.sim.add('n5');
+    await lab.sim.runUntil(() => leaderOf(lab).doc.getText('text').length > 0);
+    // Long before documents are compared again.
+    await lab.sim.runUntil(() => isThere === 3, { withinMs: 200 });
+  });
+
+  test('Y2: a member that cannot keep up gets no news for a while, then all of it', async () => {
+    const lab = await start();
+    const [slow] = lab.followers;
+    if (!slow) throw new Error('too few tabs');
+    const leader = leaderOf(lab);
+    const channel = lab.sim.node(leader.id).channel(`doyen.yjs.v1/${leader.provider.room}`);
+    const send = channel.send.bind(channel);
+    let sentBytes = 0;
+    channel.send = (id, data) => {
+      if (id !== slow.id) return send(id, data);
+      sentBytes += data.length;
+      return send(id, data) && 'queued';
+    };
+    write(lab, leader, 'first');
+    await lab.sim.run(1);
+    const before = sentBytes;
+    for (let at = 0; at < 50; at += 1) write(lab, leader, 'x'.repeat(1_000));
+    await lab.sim.run(500);
+    expect(sentBytes - before).toBeLessThan(500);
+    channel.send = send;
+    await lab.sim.runUntil(() => slow.doc.getText('text').length > 50_000);
+  });
+
   test('Y2: a deletion that was lost on its way is found', async () => {
     const lab = await start();
     write(lab, leaderOf(lab), 'abc');
@@ -220,6 +258,16 @@ describe('what is confirmed', () => {
     await lab.sim.run(60_000);
     expect(lab.running.map(({ provider }) => provider.unsynced)).toEqual([1, 1, 1]);
     expect(lab.wires.questions).toBeLessThan(40);
+  });
+
+  test('Y4: a deletion that the server drops is not confirmed, though it adds nothing', async () => {
+    const lab = await start();
+    write(lab, leaderOf(lab), 'abc');
+    await everywhere(lab, 'abc');
+    lab.wires.dropsUpdates = true;
+    lab.act(leaderOf(lab).id, ({ doc }) => doc.getText('text').delete(0, 1));
+    await lab.sim.run(5_000);
+    expect(leaderOf(lab).provider.unsynced).toBe(1);
   });
 
   test('Y4: a deletion is confirmed like everything else', async () => {
