@@ -15,7 +15,7 @@ import { pnpm, root, tool } from '../workspace.mjs';
 
 // What users get: the packed packages, installed into blank projects by npm.
 
-const PACKAGES = ['core', 'signaling', 'webrtc'];
+const PACKAGES = ['core', 'signaling', 'webrtc', 'yjs'];
 const LIMIT_MS = 100_000;
 
 const scratch = mkdtempSync(path.join(tmpdir(), 'doyen-pack-'));
@@ -113,8 +113,11 @@ describe('a blank Vite project', () => {
 
 const VITE_MAIN = `import { join } from '@doyen/core';
 import { webrtc } from '@doyen/webrtc';
+import { doyenProvider } from '@doyen/yjs';
+import { Doc } from 'yjs';
 const transport = webrtc({ signaling: 'ws://localhost:1/v1' });
-document.title = (await join({ cluster: 'blank', transport })).id;
+const node = await join({ cluster: 'blank', transport });
+document.title = doyenProvider(new Doc(), { node, room: 'blank' }).status;
 `;
 
 /** Starts the command on a free port, says hello like a client, and ends it. */
