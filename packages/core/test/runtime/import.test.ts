@@ -1,4 +1,7 @@
 import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { build } from 'esbuild';
@@ -8,21 +11,22 @@ const entry = fileURLToPath(new URL('../../src/index.ts', import.meta.url));
 
 /** Runs `script` after the bundled core in a Node process of its own. */
 async function run(script: string): Promise<string> {
-  const { outputFiles } = await build({
+  const folder = await mkdtemp(join(tmpdir(), 'doyen-import-'));
+  const outfile = join(folder, 'script.mjs');
+  await build({
     stdin: { contents: script.replaceAll('@doyen/core', entry), resolveDir: '.', loader: 'ts' },
     bundle: true,
     minify: true,
-    write: false,
+    outfile,
     format: 'esm',
     platform: 'node',
   });
-  const code = outputFiles[0]?.text ?? '';
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    ['--input-type=module', '-e', code],
-    { timeout: 10_000 },
-  );
-  return stdout.trim();
+  try {
+    const { stdout } = await promisify(execFile)(process.execPath, [outfile], { timeout: 10_000 });
+    return stdout.trim();
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }
 
 it('importing the core touches nothing', async () => {
