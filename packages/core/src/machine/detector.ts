@@ -266,6 +266,8 @@ export class Detector {
     let due = this.#pollProbe(entry, now);
     if (this.isAmnesty) return due;
     due = Math.min(due, this.#pollClosed(entry, now));
+    // Proven gone just now: there is nobody left to suspect.
+    if (this.#kernel.roster.get(entry.record.instance) !== entry) return now;
     if (entry.suspectedAt === null) {
       if (!this.#isSilent(entry)) return due;
       if (now < entry.heardAt + QUIET_MS) return Math.min(due, entry.heardAt + QUIET_MS);

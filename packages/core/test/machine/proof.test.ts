@@ -42,6 +42,17 @@ describe('a clean close', () => {
     expect(ids()).toEqual(['b', 'me']);
   });
 
+  it('M5: who is gone by that proof is not suspected afterwards', () => {
+    tell(machine, 'b', { type: 'leave', record: { ...b, status: 'left' } }, 3010);
+    pass(3050, 3900, []);
+    machine.drain();
+    // A timer that comes late, so that both are due.
+    machine.advance(4800);
+    const seen = events(machine.drain()).map(({ type }) => type);
+    expect(seen).toContain('memberleave');
+    expect(seen).not.toContain('membersuspect');
+  });
+
   it('M5: that one watcher did not see proves nothing', () => {
     pass(3050, 10_000, ['b']);
     expect(ids()).toContain('a');
