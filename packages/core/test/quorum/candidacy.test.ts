@@ -108,9 +108,9 @@ describe('stickiness', () => {
     await sim.run(500);
     sim.pause('n3');
     const outcome = outcomeOf(sim.node('n1').leadership.transfer('n3'));
-    await sim.runUntil(() => outcome.value === 'transfer-failed');
+    await sim.run(3490);
     sim.net.loss(1);
-    await sim.run(1);
+    await sim.runUntil(() => outcome.value === 'transfer-failed', { withinMs: 20 });
     sim.net.loss(0);
     expect(sim.node('n2').leadership.current?.id).toBe('n1');
     await sim.runUntil(() => sim.node('n1').leadership.isSelf, { withinMs: 1000 });
@@ -254,6 +254,27 @@ describe('when a voter stands', () => {
         expect(sim.now - at).toBeLessThan(5000);
       }
     }
+  });
+
+  it('Q4, Q5: a network that loses, doubles and reorders costs no leader its term', async () => {
+    for (let seed = 1; seed <= 3; seed += 1) {
+      const sim = await led({ seed });
+      sim.net.loss(0.1);
+      sim.net.duplicate(0.3);
+      sim.net.reorder(0.3);
+      const at = sim.now;
+      await sim.run(60_000);
+      expect(changesSince(sim, at)).toBe(0);
+      sim.crash(leaderOf(sim) as string);
+      await nextLeader(sim);
+    }
+  });
+
+  it('Q5: fifteen voters agree, and again when seven are gone', async () => {
+    const voters = Array.from({ length: 15 }, (_, at) => `v${String.fromCharCode(97 + at)}`);
+    const sim = await led({ vote: { voters } });
+    for (let count = 0; count < 7; count += 1) sim.crash(sim.running[0] as string);
+    await nextLeader(sim);
   });
 
   it('Q5, M7: after the leader has left another leads within a second', async () => {

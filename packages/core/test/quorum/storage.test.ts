@@ -1,3 +1,4 @@
+import { memoryStore } from '@doyen/core/store';
 import { describe, expect, it } from 'vitest';
 import {
   eventsOf,
@@ -87,6 +88,49 @@ describe('lost storage', () => {
     expect(sim.node('n3').voters.role).toBe('observer');
     expect(eventsOf(sim, 'n3', 'fault')).toMatchObject([{ code: 'storage-failed' }]);
     expect(isLed(sim)).toBe(true);
+  });
+
+  it('Q2: a store that does not answer within 10 s is lost, whatever it does later', async () => {
+    const held: (() => void)[] = [];
+    const store = {
+      read: async () => null,
+      write: () => new Promise<void>((resolve) => void held.push(resolve)),
+    };
+    const nodes = ['n1', 'n2', { id: 'n3', voter: false, store }];
+    const sim = voting({ nodes });
+    await sim.run(9000);
+    expect(eventsOf(sim, 'n3', 'fault')).toEqual([]);
+    await sim.run(1500);
+    expect(eventsOf(sim, 'n3', 'fault')).toMatchObject([{ code: 'storage-failed' }]);
+    for (const answer of held) answer();
+    await sim.run(5000);
+    expect(sim.node('n3').voters.role).toBe('observer');
+    expect(leaderOf(sim)).toBeNull();
+  });
+
+  it('Q1, Q2: a record that another has written meanwhile makes an observer', async () => {
+    const store = memoryStore();
+    const sim = await led({ nodes: ['n1', 'n2', { id: 'n3', voter: false, store }] });
+    const key = `${sim.cluster}\nn3`;
+    const before = (await store.read(key)) as Uint8Array;
+    await store.write(key, new Uint8Array([...before, 0]), before);
+    sim.crash('n1');
+    await sim.run(15_000);
+    expect(eventsOf(sim, 'n3', 'fault')).toMatchObject([{ code: 'storage-conflict' }]);
+    expect(sim.node('n3').voters.role).toBe('observer');
+    expect(leaderOf(sim)).toBeNull();
+  });
+
+  it('Q2: a voter that left comes back as the voter that it was', async () => {
+    const sim = await led();
+    sim.leave('n3');
+    await sim.run(3000);
+    sim.restart('n3');
+    await sim.runUntil(() => sim.node('n3').voters.role === 'voter', { withinMs: 1000 });
+    sim.crash('n2');
+    sim.crash('n1');
+    sim.restart('n1');
+    await nextLeader(sim);
   });
 
   it('Q2: a leader whose disk fails ends its term, and observes the next', async () => {
