@@ -64,16 +64,20 @@ describe('webLock() in Chromium', { timeout: 120_000 }, () => {
 
   it('B5: a leader that is closed, then one that is killed, are followed by whoever waited longest', async () => {
     const one = await open('one');
+    await led(one, 'one');
     const two = await open('two', one);
+    // It waits in the queue before the next one does.
+    await expect.poll(() => locked(one), { timeout: 30_000 }).toEqual([1, 1]);
     const three = await open('three', two);
-    for (const tab of [one, two, three]) await led(tab, 'one');
+    await expect.poll(() => locked(one), { timeout: 30_000 }).toEqual([1, 2]);
+    for (const tab of [two, three]) await led(tab, 'one');
     await one.page.close();
     for (const tab of [two, three]) await led(tab, 'two');
     expect(await epochOf(three)).toBe(2);
     await two.kill();
     await led(three, 'three');
     expect(await epochOf(three)).toBe(3);
-    expect(await locked(three)).toEqual([1, 0]);
+    await expect.poll(() => locked(three), { timeout: 30_000 }).toEqual([1, 0]);
   });
 
   it('B5: the epoch goes on after the whole browser has been closed and started again', async () => {
