@@ -11,6 +11,8 @@ export type RoomMessage =
       /** Not all of the sender's changes are confirmed to it. */
       readonly isWaiting: boolean;
       readonly server: ServerState;
+      /** How many have the room open, as far as the sender knows, itself included. */
+      readonly participants: number;
       /** How many changes of its own the sender has made so far. */
       readonly changes: number;
       readonly digest: number;
@@ -62,6 +64,7 @@ export function encodeMessage(message: RoomMessage, session: number): Uint8Array
         const flags = [wantsAnswer, isWaiting, server.isSynced];
         const bits = flags.reduce((sum, flag, at) => sum | (Number(flag) << at), 0);
         encoding.writeUint8(encoder, bits | (STATUSES.indexOf(server.status) << flags.length));
+        encoding.writeVarUint(encoder, message.participants);
         encoding.writeVarUint(encoder, message.changes);
         encoding.writeUint32(encoder, message.digest);
         break;
@@ -117,6 +120,7 @@ function read(type: RoomMessage['type'], decoder: decoding.Decoder): RoomMessage
         wantsAnswer: (head & 1) !== 0,
         isWaiting: (head & 2) !== 0,
         server: { status, isSynced: (head & 4) !== 0 },
+        participants: decoding.readVarUint(decoder),
         changes: decoding.readVarUint(decoder),
         digest: decoding.readUint32(decoder),
       };

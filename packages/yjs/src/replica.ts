@@ -200,6 +200,10 @@ export class Replica {
     const { room, changed, unconfirmed } = this.#around;
     participant.server = summary.server;
     if (summary.wantsAnswer) this.remind(participant);
+    // A first word was lost: whoever it was from or to has no reason for another.
+    if (summary.participants > room.participants.size + 1) {
+      room.callStrangers(this.#summary({ wantsAnswer: true }));
+    }
     if (summary.digest === this.#currentDigest()) {
       this.#has(participant, summary.changes);
       this.#inStepWith(participant);
@@ -304,6 +308,7 @@ export class Replica {
       wantsAnswer,
       isWaiting: this.unconfirmed > 0,
       server: this.#around.server(),
+      participants: this.#around.room.participants.size + 1,
       changes: this.#changes,
       digest: this.#currentDigest(),
     };

@@ -72,6 +72,13 @@ export class Room {
     for (const { id } of this.#node.members) this.send(id, message);
   }
 
+  /** The same to those of whom it is not known whether they have it open. */
+  callStrangers(message: RoomMessage): void {
+    for (const { id } of this.#node.members) {
+      if (!this.participants.has(id)) this.send(id, message);
+    }
+  }
+
   send(memberId: string, message: RoomMessage): void {
     if (memberId !== this.#node.id) this.#post(memberId, encodeMessage(message, this.session));
   }

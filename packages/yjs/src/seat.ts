@@ -75,7 +75,7 @@ export class Seat<Marks> {
   async #connect(term: Term, isGuest: boolean): Promise<Ending> {
     const { params = {} } = this.#target;
     try {
-      const own = typeof params === 'function' ? await params() : params;
+      const own = typeof params === 'function' ? await unlessOver(params(), term.signal) : params;
       if (!isParams(own)) throw new TypeError('params: expected an object of strings');
       if (term.signal.aborted) return OVER;
       return await this.#converse(term, { ...own, ...seatParams(term, isGuest) });
@@ -157,6 +157,21 @@ interface Ending {
   readonly code: number;
   readonly reason: string;
   readonly cause?: unknown;
+}
+
+/** What `promise` gives, or nothing as soon as `signal` aborts: the next term must not wait. */
+async function unlessOver<T>(promise: T | Promise<T>, signal: AbortSignal): Promise<T | object> {
+  let abort: () => void = () => undefined;
+  const over = new Promise<object>((resolve) => {
+    abort = () => resolve({});
+    signal.addEventListener('abort', abort, { once: true });
+    if (signal.aborted) abort();
+  });
+  try {
+    return await Promise.race([promise, over]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
 }
 
 /** Whether the node leaves, or the provider ends. */

@@ -11,6 +11,7 @@ const VALID: readonly RoomMessage[] = [
     wantsAnswer: true,
     isWaiting: false,
     server: { status: 'connected', isSynced: true },
+    participants: 3,
     changes: 300,
     digest: 0xfedcba98,
   },
@@ -57,7 +58,7 @@ describe('messages of a room', () => {
 
   test('Y5: unknown types, flags and counts are refused', () => {
     expect(() => decodeMessage(Uint8Array.of(9, 0, 0, 0, 0))).toThrow('no such type');
-    expect(() => decodeMessage(Uint8Array.of(0, 0, 0, 0, 0, 0b11000, 0, 0, 0, 0, 0))).toThrow();
+    expect(() => decodeMessage(Uint8Array.of(0, 0, 0, 0, 0, 0b11000, 1, 0, 0, 0, 0, 0))).toThrow();
     expect(() => decodeMessage(Uint8Array.of(1, 0, 0, 0, 0, 2))).toThrow();
     expect(() => decodeMessage(Uint8Array.of(3, 0, 0, 0, 0, 1, 2))).toThrow();
   });

@@ -127,6 +127,12 @@ export class Lab {
     for (const wire of this.wires.of(id)) wire.hold();
   }
 
+  /** The browser freezes a tab, which is told so. */
+  freeze(id: string): void {
+    this.sim.freeze(id);
+    for (const wire of this.wires.of(id)) wire.hold();
+  }
+
   resume(id: string): void {
     this.sim.resume(id);
     for (const wire of this.wires.of(id)) wire.release();
@@ -172,6 +178,8 @@ export class Lab {
   #open(id: string): void {
     if (!this.sim.running.includes(id)) return;
     const doc = new Y.Doc();
+    // A seed is to repeat everything, and Yjs orders what is written at once by client.
+    doc.clientID = 1 + ((this.#opened.length * 2_654_435_761 + this.sim.seed) % 2 ** 31);
     this.#contents.get(id)?.(doc);
     const { hasServer = true, fallback = false } = this.#options;
     const provider = runAs(id, () =>

@@ -106,6 +106,82 @@ describe('options', () => {
   });
 });
 
+describe('params', () => {
+  test('Y1: are asked for in each term, and one that never come hold up nobody', async () => {
+    const lab = new Lab({ seed: 13, nodes: 1 });
+    undo.push(() => lab.close());
+    await lab.sim.runUntil(() => lab.running.every(({ provider }) => provider.synced));
+    const { doc, provider } = lab.tab('n1');
+    provider.destroy();
+    const { room } = provider;
+    const node = lab.sim.node('n1');
+    let asked = 0;
+    const again = runAs('n1', () =>
+      doyenProvider(doc, {
+        node,
+        room,
+        url: 'ws://server',
+        WebSocket: lab.wires.socketClass('n1'),
+        params: () => {
+          asked += 1;
+          return asked === 1 ? new Promise(() => undefined) : { token: String(asked) };
+        },
+      }),
+    );
+    undo.push(() => again.destroy());
+    await lab.sim.run(1_000);
+    expect(again.status).toBe('connecting');
+    await node.leadership.resign();
+    await lab.sim.runUntil(() => again.synced);
+    expect(lab.wires.urls.at(-1)).toContain('token=2');
+  });
+
+  test('Y1: that fail are a fault, and asked for again', async () => {
+    const lab = new Lab({ seed: 14, nodes: 1 });
+    undo.push(() => lab.close());
+    await lab.sim.runUntil(() => lab.running.every(({ provider }) => provider.synced));
+    const { doc, provider } = lab.tab('n1');
+    provider.destroy();
+    let asked = 0;
+    const again = runAs('n1', () =>
+      doyenProvider(doc, {
+        node: lab.sim.node('n1'),
+        room: provider.room,
+        url: 'ws://server',
+        WebSocket: lab.wires.socketClass('n1'),
+        params: async () => {
+          asked += 1;
+          if (asked === 1) throw new Error('no token');
+          return { token: 'good' };
+        },
+      }),
+    );
+    undo.push(() => again.destroy());
+    const faults: unknown[] = [];
+    again.on('fault', ({ code }) => faults.push(code));
+    await lab.sim.run(1_000);
+    expect([faults, again.status]).toEqual([['refused'], 'disconnected']);
+    await lab.sim.runUntil(() => again.synced, { withinMs: 31_000 });
+  });
+
+  test('Y1: a server that closes for good is a fault, and asked again after 30 s', async () => {
+    const lab = new Lab({ seed: 15, nodes: 2 });
+    undo.push(() => lab.close());
+    await lab.sim.runUntil(() => lab.running.every(({ provider }) => provider.synced));
+    const before = lab.wires.urls.length;
+    for (const wire of [...lab.wires.all]) wire.server.close(4401, 'token expired');
+    await lab.sim.run(29_000);
+    expect(lab.wires.urls.length).toBe(before);
+    expect(lab.leader?.faults).toMatchObject([{ code: 'refused', closeCode: 4401 }]);
+    expect(lab.running.map(({ provider }) => provider.status)).toEqual(
+      Array(2).fill('disconnected'),
+    );
+    await lab.sim.runUntil(() => lab.running.every(({ provider }) => provider.synced), {
+      withinMs: 3_000,
+    });
+  });
+});
+
 describe('the end', () => {
   /** Listeners that a provider has on its node. */
   function listeners(lab: Lab, id: string): number {

@@ -33,7 +33,11 @@ export class Storm {
   /** Everything works from here on, and all tabs that were killed stay dead. */
   async calm(): Promise<void> {
     const { sim } = this.#lab;
-    for (const id of sim.running) this.#lab.resume(id);
+    for (const id of sim.running) {
+      this.#lab.resume(id);
+      // One that was about to leave has left.
+      if (sim.running.includes(id)) sim.throttle(id, 0);
+    }
     sim.net.heal();
     sim.net.loss(0);
     this.#lab.startServer();
@@ -43,7 +47,7 @@ export class Storm {
 
   /** Pieces that are not exactly once in the document of a tab that lived on. */
   misplaced(): string[] {
-    const text = this.#lab.serverDoc.getText('text').toString();
+    const text = this.#lab.running[0]?.doc.getText('text').toString() ?? '';
     const living = new Set(this.#lab.running);
     return this.#pieces
       .filter(({ text: piece, tab }) => {
@@ -75,7 +79,7 @@ export class Storm {
 
   #fault(): void {
     const { sim } = this.#lab;
-    const kind = Math.floor(this.#random() * 10);
+    const kind = Math.floor(this.#random() * 12);
     const tab = this.#pick(this.#lab.running);
     if (kind === 0 && sim.running.length > 2 && tab) this.#lab.crash(tab.id);
     if (kind === 1 && sim.ids.length < 12) sim.add(`m${sim.ids.length}`);
@@ -86,6 +90,8 @@ export class Storm {
     if (kind === 6) sim.net.loss(this.#random() * 0.2);
     if (kind === 7) sim.net.loss(0);
     if (kind === 8) this.#toggleServer();
+    if (kind === 10 && tab) this.#lab.freeze(tab.id);
+    if (kind === 11 && tab) sim.throttle(tab.id, this.#random() < 0.5 ? 0 : 1_000);
     if (kind === 9 && sim.running.length > 2 && tab) sim.leave(tab.id);
   }
 

@@ -149,6 +149,30 @@ describe('edits', () => {
     await lab.sim.runUntil(() => isThere === 3, { withinMs: 200 });
   });
 
+  test('Y2: two that lost their first words to each other come to know of each other', async () => {
+    const lab = await start();
+    const [one] = lab.followers;
+    if (!one) throw new Error('too few tabs');
+    lab.sim.add('n4');
+    // All that the newcomer and one of the others say to each other is lost.
+    const ends = [lab.sim.node(one.id), lab.sim.node('n4')];
+    const undo = ends.map((node, at) => {
+      const other = ends[1 - at]?.id;
+      const channel = node.channel(`doyen.yjs.v1/${one.provider.room}`);
+      const send = channel.send.bind(channel);
+      channel.send = (to, data) => (to === other ? 'sent' : send(to, data));
+      return () => Object.assign(channel, { send });
+    });
+    await lab.sim.runUntil(() => isReady(lab));
+    await lab.sim.run(3_000);
+    for (const step of undo) step();
+    await lab.sim.run(20_000);
+    write(lab, one, '<one>');
+    await lab.sim.run(200);
+    expect(lab.tab('n4').doc.getText('text').toString()).toBe('<one>');
+    expect(lab.tab('n4').provider.awareness.getStates().size).toBe(4);
+  });
+
   test('Y2: a member that cannot keep up gets no news for a while, then all of it', async () => {
     const lab = await start();
     const [slow] = lab.followers;
