@@ -48,19 +48,6 @@ describe('pre-vote', () => {
     await sim.run(20_000);
     expect(sim.ids.map((id) => epochOf(sim, id))).toEqual([epoch, epoch, epoch]);
   });
-
-  it('Q4: granting one changes nothing: who stands in vain keeps nobody from standing', async () => {
-    // n3 asks again and again, is told that it would be elected, and hears no answer to its real question.
-    const sim = await led({ nodes: 3, latencyMs: [10, 10] });
-    sim.crash('n1');
-    await sim.runUntil(() => !leaderOf(sim));
-    sim.net.cut('n2', 'n3', { oneWay: true });
-    const at = sim.now;
-    await sim.run(20_000);
-    sim.net.join('n2', 'n3');
-    await nextLeader(sim);
-    expect(sim.now - at).toBeLessThan(27_000);
-  });
 });
 
 describe('stickiness', () => {
@@ -115,16 +102,6 @@ describe('stickiness', () => {
     expect(sim.node('n2').leadership.current?.id).toBe('n1');
     await sim.runUntil(() => sim.node('n1').leadership.isSelf, { withinMs: 1000 });
     expect(epochOf(sim, 'n1')).toBe(2);
-  });
-
-  it('Q4: the leader is the stickiest voter of all, also an idle one', async () => {
-    const sim = await led({ vote: { preVote: false } });
-    const at = sim.now;
-    // One way: n1 does not hear n3, n3 hears all. And the other way round.
-    sim.net.cut('n3', 'n1', { oneWay: true });
-    await sim.run(30_000);
-    expect(leaderOf(sim)).toBe('n1');
-    expect(changesSince(sim, at)).toBe(0);
   });
 });
 
