@@ -1,6 +1,6 @@
 import { BALLOT_RULES, type BallotRules } from '../../src/machine/quorum/ballot.ts';
 import { majorityOf } from '../../src/machine/quorum/config.ts';
-import type { WorldOptions } from './world.ts';
+import type { WorldOptions } from './bounds.ts';
 
 /** A rule that is taken away. */
 export interface BrokenRule {

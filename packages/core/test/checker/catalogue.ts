@@ -117,7 +117,8 @@ export class Catalogue {
     const { role, record, isStoring } = ballot;
     const { isCalm, rules } = this.#options;
     const inputs: Input[] = isCalm ? [] : [{ type: 'crash', isWritten: true }];
-    const isLeaving = isCalm ? role === 'leader' : role !== 'follower';
+    // While a record is being written, only the end of a lease is acted upon.
+    const isLeaving = isCalm || isStoring ? role === 'leader' : role !== 'follower';
     if (isLeaving) inputs.push({ type: 'stand-down' });
     if (isStoring) return [...inputs, { type: 'crash', isWritten: false }, { type: 'stored' }];
     const isFree = role === 'follower' || role === 'candidate';

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { Watch, WorldOptions } from './bounds.ts';
 import { BROKEN_RULES, type BrokenRule } from './broken-rules.ts';
 import { canonical } from './interner.ts';
 import { type Finding, type Result, search } from './search.ts';
 import { traceOf } from './trace.ts';
-import { type Watch, World, type WorldOptions } from './world.ts';
+import { World } from './world.ts';
 
 // Every state that ballots can come to, within bounds; `npm run check` goes farther.
 
@@ -29,7 +30,9 @@ describe('every state of three voters', { timeout: LIMIT_MS }, () => {
 });
 
 describe('without a rule', { timeout: LIMIT_MS }, () => {
-  it.each(BROKEN_RULES)('Q2, Q3, Q8, Q9: two win one epoch when $when', ({ name, world }) => {
+  const cases = BROKEN_RULES.map((broken) => [broken.when, broken] as const);
+
+  it.each(cases)('Q2, Q3, Q8, Q9: two win one epoch when %s', (_when, { name, world }) => {
     const { states, finding } = found({ ...world, watched: ['wins'] });
     expect(finding.breach).toMatch(/^epoch \d is won by \w\d-1 and by \w\d-1$/);
     console.info(`without ${name}: ${finding.steps.length} steps, found in ${states} states`);
@@ -68,12 +71,14 @@ describe('what makes the states fewer', { timeout: LIMIT_MS }, () => {
     },
   );
 
-  it.each<[WorldOptions]>([[{ epochs: 2, versions: 1 }], [{ epochs: 1, versions: 2 }]])(
+  it.each<[WorldOptions]>([[{ voters: 2, epochs: 2 }], [{ epochs: 1, versions: 2 }]])(
     'Q8, Q9: where a write ends at once, voters come to the same as with others in between: %o',
     (bounds) => {
       const apart = statesAtRest({ ...bounds, hasOpenWrites: true });
       expect(apart.size).toBeGreaterThan(1000);
-      expect(statesAtRest(bounds)).toEqual(apart);
+      const atOnce = statesAtRest(bounds);
+      expect([...apart].filter((state) => !atOnce.has(state)).slice(0, 1)).toEqual([]);
+      expect(atOnce.size).toBe(apart.size);
     },
   );
 });

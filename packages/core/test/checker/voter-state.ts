@@ -64,7 +64,7 @@ export function outcomeOf(state: VoterState, input: Input, rules: BallotRules): 
   };
 }
 
-/** It is a new instance that starts; but see `World` for why it keeps the name of the old one. */
+/** A new instance starts; the world says why it keeps the name of the old one. */
 function crash({ ballot, disk }: VoterState, isWritten: boolean): Outcome {
   const { id, instance } = ballot.self;
   const record = isWritten || !disk ? ballot.record : disk;

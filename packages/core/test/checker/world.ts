@@ -1,6 +1,7 @@
-import { BALLOT_RULES, type BallotRules, startBallot } from '../../src/machine/quorum/ballot.ts';
+import { BALLOT_RULES, startBallot } from '../../src/machine/quorum/ballot.ts';
 import type { Voter, VoterConfig } from '../../src/machine/quorum/config.ts';
 import { blankRecord } from '../../src/machine/quorum/voter-record.ts';
+import { BOUNDS, type Bounds, WATCHED, type Watch, type WorldOptions } from './bounds.ts';
 import { Catalogue, type Move } from './catalogue.ts';
 import { Histories, type History } from './history.ts';
 import { NumberSets } from './number-sets.ts';
@@ -8,46 +9,6 @@ import type { Packet } from './packet.ts';
 import { renamingsOf } from './renaming.ts';
 import { Symmetry } from './symmetry.ts';
 import { GROUP, type VoterState } from './voter-state.ts';
-
-/** How large a world is, and what can happen in it. */
-export interface Bounds {
-  readonly voters: number;
-  readonly epochs: number;
-  /** Versions of the config, that of the founding being the first. */
-  readonly versions: number;
-  /** Whether the last voter may lose its storage, once; it comes back with a new one. */
-  readonly hasLoss: boolean;
-  /** Whether there is a fence at which whoever leads may act at any time. */
-  readonly hasFence: boolean;
-  /** Whether others may act while a voter writes; if not, the end of the write comes at once. */
-  readonly hasOpenWrites: boolean;
-  /** Whether nobody crashes, ends a candidacy, or hears what was not said to it: far fewer states. */
-  readonly isCalm: boolean;
-  /** Whether states that differ only in the names of voters are one. */
-  readonly hasSymmetry: boolean;
-}
-
-/** All that the rules are checked for in the long run. */
-export const BOUNDS: Bounds = {
-  voters: 3,
-  epochs: 3,
-  versions: 3,
-  hasLoss: false,
-  hasFence: false,
-  hasOpenWrites: false,
-  isCalm: false,
-  hasSymmetry: true,
-};
-
-/** What is watched: that no epoch is won twice, what a fence admits, what a disk holds. */
-export type Watch = 'wins' | 'fence' | 'disk';
-
-export interface WorldOptions extends Partial<Bounds> {
-  /** @defaultValue those that are shipped */
-  readonly rules?: BallotRules;
-  /** @defaultValue all */
-  readonly watched?: readonly Watch[];
-}
 
 /** Told each next state, which is lent, whose step it is, its input, and what breaks by it. */
 export type Visit = (next: Int32Array, actor: number, input: number, breach: string | null) => void;
@@ -269,4 +230,3 @@ function insert(row: number[], value: number): boolean {
 
 const NOTHING = new Uint8Array();
 const NAMES = ['A', 'B', 'C', 'D'];
-const WATCHED: readonly Watch[] = ['wins', 'fence', 'disk'];
