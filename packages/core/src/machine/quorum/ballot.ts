@@ -4,6 +4,7 @@ import {
   compareConfigs,
   differenceOf,
   hasVoter,
+  isSameVoter,
   majorityOf,
   sortVoters,
   type Voter,
@@ -238,7 +239,9 @@ export function refusalOf(
   if (ballot.role !== 'leader' || !config) return 'not-leader';
   if (voters.length === 0) return 'never-empty';
   if (differenceOf(config.voters, voters) > rules.differenceMax) return 'one-at-a-time';
-  if (!voters.some((voter) => voter.id === ballot.self.id)) return 'leader-stays';
+  // With another storage it would be a second vote of one node (Q2).
+  if (new Set(voters.map(({ id }) => id)).size < voters.length) return 'one-at-a-time';
+  if (!voters.some((voter) => isSameVoter(voter, ballot.self))) return 'leader-stays';
   if (ballot.isStoring || !isHeld(ballot, rules)) return 'config-quorum';
   return null;
 }
