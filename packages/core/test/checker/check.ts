@@ -14,7 +14,7 @@ const WORLDS: readonly (readonly [string, WorldOptions])[] = [
   ['with a fence', { hasFence: true }],
   ['with others at work while a voter writes', { epochs: 2, hasOpenWrites: true }],
   ['with a voter that loses its storage', { epochs: 2, hasLoss: true }],
-  ['of four voters', { voters: 4, epochs: 2, versions: 2 }],
+  ['with one voter more', { voters: 4, epochs: 2, versions: 2 }],
 ];
 
 const { values } = parseArgs({
@@ -47,11 +47,10 @@ function check(name: string, options: WorldOptions): void {
   const seconds = (performance.now() - started) / 1000;
   const { states, named, depth, transitions, isExhausted, finding } = result;
   console.log(
-    `  ${text(states)} distinct states up to the names of voters, ${text(named)} by name`,
-    `\n  ${text(transitions)} transitions, ${depth} steps deep,`,
-    isExhausted ? 'exhausted' : 'not exhausted',
-    `\n  ${text(states / seconds)} states a second, ${seconds.toFixed(1)} s, ${memory()}`,
-    `\n  ${finding ? `broken:\n${traceOf(world, finding)}` : 'no epoch is won twice, no fence and no disk goes back'}`,
+    `  ${text(states)} distinct states up to the names of voters, ${text(named)} by name\n` +
+      `  ${text(transitions)} transitions, ${depth} steps deep, ${isExhausted ? '' : 'not '}exhausted\n` +
+      `  ${text(states / seconds)} states a second, ${seconds.toFixed(1)} s, ${memory()}\n` +
+      `  ${finding ? `broken:\n${traceOf(world, finding)}` : 'no epoch is won twice, no fence and no disk goes back'}`,
   );
   if (finding) process.exitCode = 1;
 }
