@@ -71,6 +71,10 @@ export class BullyElection implements Election {
     return this.#office.leader;
   }
 
+  get isInTerm(): boolean {
+    return this.#leading;
+  }
+
   /** Whether this node's own term runs and nothing casts doubt on it. */
   leads(): boolean {
     return this.#leading && this.#doubtSince === null && !this.#candidacy.isFrozen;

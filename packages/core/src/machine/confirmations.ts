@@ -35,9 +35,11 @@ export class Confirmations {
   poll(now: number, leads: boolean): number {
     if (this.#open.length === 0) return Number.POSITIVE_INFINITY;
     this.#open = this.#open.filter(({ ticket, since }) => {
-      const isConfirmed = this.#kernel.election.isConfirmed(since);
-      if (leads && !isConfirmed && now < since + CONFIRM_MS) return true;
-      this.#kernel.outbox.emit({ type: 'confirmed', ticket, ok: leads && isConfirmed });
+      const { election, outbox } = this.#kernel;
+      const ok = leads && election.isConfirmed(since);
+      // A term that is in doubt, or between two leases, may still be confirmed.
+      if (!ok && election.isInTerm && now < since + CONFIRM_MS) return true;
+      outbox.emit({ type: 'confirmed', ticket, ok });
       return false;
     });
     return Math.min(...this.#open.map(({ since }) => since + CONFIRM_MS));

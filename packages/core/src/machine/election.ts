@@ -50,6 +50,8 @@ export interface Election {
   readonly voting?: Voting;
   readonly locking?: Locking;
 
+  /** Whether a term of this node runs, though it may not say so before it hears from others. */
+  readonly isInTerm: boolean;
   /** Whether this node leads, and may say so at `now`. */
   leads(now: number): boolean;
   /** Until when leadership is probable, were nothing more heard; 0 when not leading. */

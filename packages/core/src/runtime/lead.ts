@@ -126,8 +126,23 @@ export class Lead {
     if (this.#fences.length > 0) {
       await Promise.all(this.#fences.map((fence) => fence.open(term.token)));
     }
-    while (!term.signal.aborted && !term.isHeld()) await term.confirm().catch(() => undefined);
+    while (!term.signal.aborted && !term.isHeld()) {
+      await term.confirm().catch(() => undefined);
+      // Refusals can come at once; asked anew without a pause, nothing else on the page would run.
+      if (!term.isHeld()) await this.#pause(term.signal);
+    }
     return !term.signal.aborted;
+  }
+
+  #pause(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = withResolvers<void>();
+    const cancel = this.#hooks.host.timer(resolve, RETRY_MS);
+    const end = () => {
+      cancel();
+      resolve();
+    };
+    signal.addEventListener('abort', end, { once: true });
+    return promise.finally(() => signal.removeEventListener('abort', end));
   }
 
   #proceed(): void {
@@ -153,6 +168,9 @@ export class Lead {
     else this.#result.resolve();
   }
 }
+
+/** Two frames: how late work may start once a term is valid again. */
+const RETRY_MS = 33;
 
 /** The mark of the fence that refused, `null` for any other error. By shape: fences come with users. */
 function highOf(error: unknown): number | null {

@@ -238,6 +238,15 @@ describe('certainty', () => {
     expect(term.isValid(2000)).toBe(true);
   });
 
+  it('Q7: a round that is asked for between two leases waits for the next', async () => {
+    const sim = await led({ nodes: 4, latencyMs: [20, 20] });
+    const term = await termOf(sim, 'n1');
+    void sim.node('n1').voters.add('n4');
+    await sim.runUntil(() => !sim.node('n1').leadership.isSelf);
+    expect(await settle(sim, term.confirm())).toBe('done');
+    expect(term.isValid()).toBe(true);
+  });
+
   it('Q7: ensure() refuses what no lease can give, and renews what it can', async () => {
     const sim = await led();
     const term = await termOf(sim, 'n1');

@@ -426,6 +426,29 @@ describe('a term', () => {
     expect(code(await refused)).toBe('leadership-lost');
   });
 
+  it('Q7: work that waits to start leaves the page its turns while rounds are refused at once', async () => {
+    const { host, input, leadership, script } = stage();
+    let rounds = 0;
+    script.reactions['confirm'] = (ticket) => {
+      rounds += 1;
+      // Asked without end, it would keep this test from ever failing.
+      if (rounds < 1000) script.emit({ type: 'confirmed', ticket: ticket as number, ok: false });
+    };
+    const log: string[] = [];
+    void leadership.lead(untilAborted(log));
+    input((s) => {
+      s.startTerm(1);
+      s.isLeading = false;
+    });
+    await settle();
+    expect(rounds).toBe(1);
+    await host.pass(1000);
+    expect(rounds).toBeLessThan(50);
+    script.isLeading = true;
+    await host.pass(100);
+    expect(log).toEqual(['begin 1']);
+  });
+
   it('work that lets confirm() reject because its term is over ends no lead() call', async () => {
     const scene = stage();
     const epochs: number[] = [];

@@ -56,6 +56,10 @@ export class LockElection implements Election, Locking {
     return this.#office.leader;
   }
 
+  get isInTerm(): boolean {
+    return this.#leading;
+  }
+
   leads(now: number): boolean {
     if (!this.#leading || this.#doubtSince !== null || this.#candidacy.isFrozen) return false;
     return !this.#mayBeRobbed(now);

@@ -84,6 +84,10 @@ export class QuorumElection implements Election, Voting {
     return this.#parts.evidence.newest;
   }
 
+  get isInTerm(): boolean {
+    return this.#parts.reign.isPublic;
+  }
+
   leads(now: number): boolean {
     return this.validUntil() > now;
   }
