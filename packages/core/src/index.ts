@@ -49,6 +49,7 @@ export type {
   Lane,
   Lifecycle,
   LinkDownReason,
+  LinkInfo,
   SendResult,
   Transport,
   TransportHandler,

@@ -198,8 +198,9 @@ export class BullyElection implements Election {
     const isLeaderless = claim && !this.#kernel.roster.get(claim.instance);
     if (isRemoval && isLeaderless) this.#office.lapse();
     this.#office.publish(isRemoval ? cause : 'elected');
-    // What a leave costs is one message delay; everything else is looked at together.
-    this.#evaluateIn(cause === 'leave' && isLeaderless ? 0 : BATCH_MS);
+    // What a leave or a proven death costs is one message delay; all else is looked at together.
+    const isCertain = cause === 'leave' || cause === 'gone';
+    this.#evaluateIn(isCertain && isLeaderless ? 0 : BATCH_MS);
   }
 
   summary(): Summary {

@@ -4,6 +4,8 @@ import { MISSES_MAX, Watch } from './watch.ts';
 /** One transport connection, from `linkUp` to `linkDown`. */
 export interface Link {
   readonly peer: string;
+  /** What messages over it cost beside others of the same node. */
+  readonly cost: number;
   /** Whom the other end says that it is; `null` until its hello. Never changes afterwards. */
   instance: string | null;
   /** The other end has had this node's hello. */
@@ -25,6 +27,13 @@ export interface Link {
   ownClaimSeen: boolean;
 }
 
+/** How a link begins. */
+export interface Opening {
+  readonly now: number;
+  readonly firstPingAt: number;
+  readonly cost: number;
+}
+
 /** The links of this node, by key and by the instance behind them. */
 export class Links {
   readonly #health: Health;
@@ -36,9 +45,10 @@ export class Links {
   }
 
   /** `firstPingAt` spreads the pings of links that come up together. */
-  open(peer: string, now: number, firstPingAt: number): Link {
+  open(peer: string, { now, firstPingAt, cost }: Opening): Link {
     const link: Link = {
       peer,
+      cost,
       instance: null,
       known: false,
       refused: false,
@@ -89,15 +99,20 @@ export class Links {
     return this.#byInstance.get(instance) ?? NONE;
   }
 
-  /** The fastest link that answers both ways (M4). */
+  /** Of the cheapest links that answer both ways the fastest (M4). */
   best(instance: string): Link | undefined {
     let best: Link | undefined;
     for (const link of this.of(instance)) {
-      if (!isUsable(link)) continue;
-      if (!best || (link.watch.rttMs ?? 0) < (best.watch.rttMs ?? 0)) best = link;
+      if (isUsable(link) && (!best || isBetter(link, best))) best = link;
     }
     return best;
   }
+}
+
+function isBetter(link: Link, than: Link): boolean {
+  if (link.cost !== than.cost) return link.cost < than.cost;
+
+  return (link.watch.rttMs ?? 0) < (than.watch.rttMs ?? 0);
 }
 
 /** Heard both ways: the other end answers. */

@@ -78,7 +78,7 @@ export class Machine {
 
   // Inputs from the transport and the host.
 
-  linkUp(peer: string, now: number): void {
+  linkUp(peer: string, now: number, cost = 1): void {
     this.#input(now, () => {
       const { links, options } = this.#kernel;
       if (links.size >= LINKS_MAX) {
@@ -87,7 +87,7 @@ export class Machine {
       links.close(peer);
       // Spread, so that many links that come up together are not pinged together for ever.
       const spreadMs = options.random() * options.detection.heartbeatIntervalMs;
-      links.open(peer, now, now + spreadMs);
+      links.open(peer, { now, firstPingAt: now + spreadMs, cost });
       this.#kernel.wake(now);
     });
   }

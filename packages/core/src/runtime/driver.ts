@@ -191,10 +191,11 @@ export class Driver {
     if (deadline >= this.#timerAt) return;
     this.#disarm();
     this.#timerAt = deadline;
-    this.#cancelTimer = this.host.timer(
-      () => this.#fire(),
-      Math.max(0, deadline - this.host.now()),
-    );
+    const delayMs = Math.max(0, deadline - this.host.now());
+    const fire = () => this.#fire();
+    // Those of the transport go on in hidden pages (B3).
+    const cancel = this.#transport.timer?.(fire, delayMs);
+    this.#cancelTimer = cancel ?? this.host.timer(fire, delayMs);
   }
 
   #disarm(): void {

@@ -238,7 +238,8 @@ export class DoyenNode extends TypedEventTarget<NodeEventMap> {
   }
 
   readonly #handler: TransportHandler = {
-    linkUp: (peer) => this.#driver.arrive((machine, now) => machine.linkUp(peer, now)),
+    linkUp: (peer, info) =>
+      this.#driver.arrive((machine, now) => machine.linkUp(peer, now, info?.cost)),
     linkDown: (peer, why) =>
       this.#driver.arrive((machine, now) => machine.linkDown(peer, why, now)),
     message: (peer, bytes) =>

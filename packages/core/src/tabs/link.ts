@@ -113,7 +113,7 @@ export class Link {
     this.#sentBytes = this.#ackedBytes = this.#receivedBytes = this.#toldBytes = 0;
     this.#key = this.#host.bind(this);
     if (!isUp) this.#open();
-    handler.linkUp(this.#key, { id });
+    handler.linkUp(this.#key, { id, cost: COST });
     this.#host.changed(this);
   }
 
@@ -254,3 +254,6 @@ const CALL_MS = 100;
 
 /** Long after a silent member has been evicted. */
 const LOST_MS = 60_000;
+
+/** Nothing leaves the browser over it. */
+const COST = 0;

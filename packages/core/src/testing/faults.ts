@@ -3,6 +3,7 @@ import type {
   Lane,
   Lifecycle,
   LinkDownReason,
+  LinkInfo,
   SendResult,
   Transport,
   TransportHandler,
@@ -39,6 +40,7 @@ export function faults(transport: Transport): FaultyTransport {
 
 class Faulty implements FaultyTransport, TransportHandler {
   readonly scope?: 'browser';
+  readonly timer?: NonNullable<Transport['timer']>;
   readonly #inner: Transport;
   #handler: TransportHandler | null = null;
   #condition: 'running' | 'frozen' | 'crashed' = 'running';
@@ -53,6 +55,7 @@ class Faulty implements FaultyTransport, TransportHandler {
   constructor(inner: Transport) {
     this.#inner = inner;
     if (inner.scope) this.scope = inner.scope;
+    if (inner.timer) this.timer = inner.timer.bind(inner);
   }
 
   get condition(): 'running' | 'frozen' | 'crashed' {
@@ -112,7 +115,7 @@ class Faulty implements FaultyTransport, TransportHandler {
 
   // What the wrapped transport reports.
 
-  linkUp(peer: string, info?: { readonly id?: string }): void {
+  linkUp(peer: string, info?: LinkInfo): void {
     if (info?.id !== undefined) this.#members.set(peer, info.id);
     this.#report(() => this.#handler?.linkUp(peer, info));
   }

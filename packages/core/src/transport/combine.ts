@@ -8,8 +8,9 @@ import type {
 
 /**
  * One transport out of several, such as `combine(tabs(), webrtc(…))`: one cluster over all of them.
- * Name the cheapest first. A node that is reached in several ways has several links, and what is
- * meant for it goes over the fastest that answers; when one fails, another carries at once.
+ * A node that is reached in several ways has several links, and what is meant for it goes over the
+ * cheapest that answers: that of `tabs()` before others, of equal ones the fastest. When one fails,
+ * another carries at once.
  *
  * Discovery has answered when it has in all of them. When one cannot start, none does, and its error
  * is thrown.
@@ -31,6 +32,7 @@ export function combine(...transports: readonly Transport[]): Transport {
 
 class CombinedTransport implements Transport {
   readonly scope?: 'browser';
+  readonly timer?: NonNullable<Transport['timer']>;
   readonly #transports: readonly Transport[];
   readonly #end = new AbortController();
   /** By transport: how many named peers are still being linked; `null` before the first answer. */
@@ -40,6 +42,8 @@ class CombinedTransport implements Transport {
   constructor(transports: readonly Transport[]) {
     this.#transports = transports;
     if (transports.every(({ scope }) => scope === 'browser')) this.scope = 'browser';
+    const timed = transports.find(({ timer }) => timer);
+    if (timed?.timer) this.timer = timed.timer.bind(timed);
     this.#pending = transports.map(() => null);
   }
 

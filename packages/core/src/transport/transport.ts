@@ -31,6 +31,12 @@ export interface Transport {
 
   /** Closes every link cleanly and stops. Idempotent; nothing is reported afterwards. */
   close(): Promise<void>;
+
+  /**
+   * Calls back once after at least `delayMs`, in hidden pages too; returns how to cancel. A node
+   * beats with these timers where a transport has them.
+   */
+  timer?(callback: () => void, delayMs: number): () => void;
 }
 
 /** `control`: heartbeats and elections, which never wait behind application `data`. */
@@ -54,10 +60,21 @@ export interface TransportStartOptions {
   readonly signal: AbortSignal;
 }
 
+/** What a transport knows of a link. */
+export interface LinkInfo {
+  /** Names the node behind it, when known; unchecked. */
+  readonly id?: string;
+  /**
+   * What messages over it cost beside other links of the same node. Of those that answer the
+   * cheapest carries, of equal ones the fastest. @defaultValue 1
+   */
+  readonly cost?: number;
+}
+
 /** What a transport reports. The runtime implements it; no method throws. */
 export interface TransportHandler {
-  /** A link is open for both lanes. `info.id` names the node behind it, when known; unchecked. */
-  linkUp(peer: string, info?: { readonly id?: string }): void;
+  /** A link is open for both lanes. */
+  linkUp(peer: string, info?: LinkInfo): void;
   linkDown(peer: string, why: LinkDownReason): void;
   message(peer: string, bytes: Uint8Array): void;
   hint(peer: string, kind: Hint): void;

@@ -110,6 +110,14 @@ describe('combine', () => {
     expect(recorder.of('lifecycle').map(({ kind }) => kind)).toEqual(['freeze']);
   });
 
+  it('B3: the timers of one of them are those of all; without any there are none', async () => {
+    const [one, two] = [new Puppet(), tabs({ name: 'timed', locks: null })];
+    const { timer } = combine(one, two);
+    await new Promise<void>((resolve) => timer?.(resolve, 1));
+    expect(timer).toBeDefined();
+    expect(combine(one, new Puppet()).timer).toBeUndefined();
+  });
+
   it('when one cannot start, the others are closed and its error is thrown', () => {
     const [one, two, three] = [new Puppet(), new Puppet(), new Puppet()];
     const failure = new Error('no');
@@ -173,6 +181,41 @@ describe('combine(tabs(), another)', () => {
     await tab.leave();
     await expect.poll(() => [both, device].map(leader).join(), WITHIN).toBe('both,both');
     expect(device.leadership.epoch).toBeGreaterThan(epoch);
+  });
+
+  it('M4, B1: of two ways to a member the one within the browser carries, however fast the other', async () => {
+    const lanes: string[] = [];
+    const counted = (name: string, transport: Transport): Transport => {
+      const send = transport.send.bind(transport);
+      return Object.assign(transport, {
+        send: (...message: Parameters<Transport['send']>) => {
+          if (message[2] === 'data') lanes.push(name);
+          return send(...message);
+        },
+      });
+    };
+    const one = await add('one', combine(counted('wide', wide()), counted('near', near())));
+    const two = await add('two', combine(wide(), near()));
+    await expect.poll(() => two.leadership.current?.id, WITHIN).toBe('one');
+    let heard = 0;
+    two.channel('work').addEventListener('message', () => {
+      heard += 1;
+    });
+    // Until both links have answered the first that came up carries.
+    await expect
+      .poll(() => {
+        one.channel('work').send('two', Uint8Array.of(7));
+        return lanes.at(-1);
+      }, WITHIN)
+      .toBe('near');
+    lanes.length = 0;
+    await expect
+      .poll(() => {
+        one.channel('work').send('two', Uint8Array.of(7));
+        return heard;
+      }, WITHIN)
+      .toBeGreaterThan(20);
+    expect(new Set(lanes)).toEqual(new Set(['near']));
   });
 
   it('B1: who is reached in two ways is one member, and stays direct when one way ends', async () => {
