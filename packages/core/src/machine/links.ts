@@ -111,7 +111,6 @@ export class Links {
 
 function isBetter(link: Link, than: Link): boolean {
   if (link.cost !== than.cost) return link.cost < than.cost;
-
   return (link.watch.rttMs ?? 0) < (than.watch.rttMs ?? 0);
 }
 
