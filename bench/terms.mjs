@@ -1,6 +1,8 @@
 import { quorum } from '../packages/core/dist/index.js';
 import { simulate } from '../packages/core/dist/testing/index.js';
 import { seededRandom } from '../packages/core/dist/testing/sim-random.js';
+import { command } from '../scripts/command.mjs';
+import { root } from '../scripts/workspace.mjs';
 import { run as runFences } from './fences.mjs';
 import { median, table } from './statistics.mjs';
 
@@ -8,6 +10,7 @@ const LATENCY_MS = [20, 60];
 const SETTLE_MS = 15_000;
 const LIMIT_MS = 120_000;
 const GRID_MS = 1000;
+const CHECK_LIMIT_MS = 120_000;
 
 /** How soon the timers of a hidden tab fire, and how those of several tabs lie to each other. */
 const TIMERS = {
@@ -57,7 +60,22 @@ export async function run({ isSmoke }) {
     '\nSplit votes: elections that took more than one epoch. Messages: questions and votes of',
   );
   console.log('one election, trials included; writes: on all disks together; medians.\n');
+  await printChecker({ isSmoke });
   await runFences({ isSmoke });
+}
+
+/** How fast every state of the ballots is visited; `npm run check` visits more of them. */
+async function printChecker({ isSmoke }) {
+  const bounds = ['--epochs', '2', '--versions', isSmoke ? '2' : '3', '--fence'];
+  const script = 'packages/core/test/checker/check.mjs';
+  const { code, output } = await command(process.execPath, [script, ...bounds], {
+    cwd: root,
+    limitMs: CHECK_LIMIT_MS,
+    quiet: true,
+  });
+  if (code !== 0) throw new Error(`The checker failed:\n${output}`);
+  console.log(`The checker, \`npm run check -- ${bounds.join(' ')}\`:`);
+  console.log(`\n\`\`\`text\n${output.slice(output.indexOf('\n\n')).trim()}\n\`\`\`\n`);
 }
 
 async function row({ voters, timers, throttle, name, options, crashes }) {
