@@ -232,13 +232,13 @@ function checkOptions(options: GateOptions): Required<GateOptions> {
     ...unknown
   } = options;
   const [stray] = Object.keys(unknown);
-  if (stray !== undefined) throw new TypeError(`${stray}: no such option`);
+  if (stray !== undefined) throw new TypeError(`${stray} is no option`);
   for (const [name, value] of Object.entries({ room, scope })) {
-    if (typeof value !== 'function') throw new TypeError(`${name}: expected a function`);
+    if (typeof value !== 'function') throw new TypeError(`${name} must be a function`);
   }
   for (const [name, value] of Object.entries({ guestsMax, rememberMs, roomsMax })) {
-    if (typeof value !== 'number') throw new TypeError(`${name}: expected a number, got ${value}`);
-    if (!(value >= 0)) throw new RangeError(`${name}: expected 0 or more, got ${value}`);
+    if (typeof value !== 'number') throw new TypeError(`${name} must be a number, got ${value}`);
+    if (!(value >= 0)) throw new RangeError(`${name} must be 0 or more, got ${value}`);
   }
   return { room, scope, guestsMax, rememberMs, roomsMax };
 }

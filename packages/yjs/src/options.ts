@@ -35,13 +35,13 @@ type Params = Readonly<Record<string, string>>;
 export function checkOptions(options: ProviderOptions): void {
   const given: Partial<Record<string, unknown>> = { ...options };
   for (const name of Object.keys(given)) {
-    if (!Object.hasOwn(RULES, name)) throw new TypeError(`${name}: no such option`);
+    if (!Object.hasOwn(RULES, name)) throw new TypeError(`${name} is no option`);
   }
   for (const [name, [expectation, isMet]] of Object.entries(RULES)) {
     const value = given[name];
     if (isMet(value) || (value === undefined && !REQUIRED.has(name))) continue;
     const ErrorClass = typeof value === 'string' ? RangeError : TypeError;
-    throw new ErrorClass(`${name}: expected ${expectation}, got ${shown(value)}`);
+    throw new ErrorClass(`${name} must be ${expectation}, got ${shown(value)}`);
   }
 }
 

@@ -76,7 +76,7 @@ export class Seat<Marks> {
     const { params = {} } = this.#target;
     try {
       const own = typeof params === 'function' ? await unlessOver(params(), term.signal) : params;
-      if (!isParams(own)) throw new TypeError('params: expected an object of strings');
+      if (!isParams(own)) throw new TypeError('params must give an object of strings');
       if (term.signal.aborted) return OVER;
       return await this.#converse(term, { ...own, ...seatParams(term, isGuest) });
     } catch (cause) {
