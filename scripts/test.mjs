@@ -39,12 +39,12 @@ async function main() {
   return finish();
 }
 
-/** The limits add up to what a hanging run may take; a healthy one takes a third of it. */
+/** The limits add up to what a hanging run may take; a healthy one takes half of it. */
 const steps = {
   types: (name) => check(name, 'typescript', 'tsc', ['-b'], 120_000),
   'types of the demo': (name) => demoTypes(name),
   lint: (name) => check(name, '@biomejs/biome', 'biome', ['check', '.'], 60_000),
-  'unit tests': (name) => vitest(name, [], 780_000),
+  'unit tests': (name) => vitest(name, [], 960_000),
   'package tests': (name) => vitest(name, ['--config', 'scripts/pack/vitest.config.ts'], 180_000),
   'the example': (name) => vitest(name, ['--config', 'examples/vitest.config.ts'], 240_000),
   'browser tests of the demo': (name) => playwright(name, 'demo/playwright.config.ts', 480_000),
