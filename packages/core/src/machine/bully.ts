@@ -253,6 +253,8 @@ export class BullyElection implements Election {
 
   receiveTransfer(message: TransferMessage, from: string): void {
     const { claim } = this;
+    // What waited while this node slept may have expired; an offer that stands is made again.
+    if (this.#kernel.detector.isAmnesty) return;
     if (claim?.epoch !== message.epoch || claim.instance !== from || !this.#isEligible()) return;
     this.#claimLead(message.defends, 'transferred');
   }

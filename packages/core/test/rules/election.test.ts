@@ -333,6 +333,19 @@ describe('preemption and loss', () => {
     expect(follows(sim, 'n3')).toBe(true);
   });
 
+  it('E13: an offer that a member finds after a pause has expired', async () => {
+    const sim = await settled();
+    sim.pause('n3');
+    const transfer = sim.node('n1').leadership.transfer('n3');
+    transfer.catch(() => undefined);
+    await sim.run(10_000);
+    await expect(transfer).rejects.toMatchObject({ code: 'transfer-failed' });
+    sim.resume('n3');
+    await sim.run(10_000);
+    expect(follows(sim, 'n1')).toBe(true);
+    expect(sim.node('n1').leadership.epoch).toBe(1);
+  });
+
   it('E13: a leader that withdraws its candidacy is succeeded at once', async () => {
     const sim = await settled();
     sim.node('n1').leadership.setCandidacy(false);
