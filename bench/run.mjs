@@ -12,6 +12,7 @@ async function main() {
   const args = process.argv.slice(2);
   const isSmoke = args.includes('--smoke');
   const isFull = args.includes('--full');
+  const seeds = seedsOf(args.find((arg) => arg.startsWith('--seeds=')));
   const chosen = args.filter((arg) => !arg.startsWith('--'));
   const stranger = chosen.find((part) => !PARTS.includes(part));
   if (stranger) throw new RangeError(`Parts are ${PARTS.join(', ')}; got ${stranger}.`);
@@ -20,8 +21,17 @@ async function main() {
   for (const part of chosen.length > 0 ? chosen : PARTS) {
     console.log(`\n## ${part}\n`);
     const { run } = await import(`./${part}.mjs`);
-    await run({ isSmoke, isFull });
+    await run({ isSmoke, isFull, seeds });
   }
+}
+
+/** `--seeds=1-500`: the part of a long run that one sitting takes; what it counts adds up. */
+function seedsOf(option) {
+  if (option === undefined) return null;
+  const [, from, to] = /^--seeds=(\d{1,6})-(\d{1,6})$/.exec(option) ?? [];
+  if (Number(from) >= 1 && Number(to) >= Number(from))
+    return { from: Number(from), to: Number(to) };
+  throw new RangeError(`--seeds must be like 1-500, got ${option.slice('--seeds='.length)}`);
 }
 
 /** Figures are of what users get: the built packages. */

@@ -45,10 +45,6 @@ const DEFAULT = {
 
 const FULL = {
   ...DEFAULT,
-  failover: {
-    own: { ...DEFAULT.failover.own, 200: runs(4, 6), 50: runs(100), 10: runs(500) },
-    baseline: DEFAULT.failover.baseline,
-  },
   heal: {
     own: DEFAULT.heal.own.map(({ partitionMs, runs }) => ({
       partitionMs,

@@ -190,33 +190,52 @@ export async function printEvictions(pool, plan, violations) {
       '\njoins in; its silence is the true one. *Right*: 20 s or longer. *Hasty*: shorter. *Running*:' +
       '\nthe member was not silent at all. A run ends where a checker of the simulator objects.\n',
   );
-  const rows = [];
-  let own;
+  const counts = [];
   for (const protocol of PROTOCOLS) {
-    const jobs = seedsOf(protocol === DOYEN ? ownRuns : baselineRuns).map((seed) => {
-      return { experiment: 'evictions', protocol, nodes, hours, seed };
-    });
-    const results = await pool.all(jobs);
-    const total = (key) => results.reduce((sum, result) => sum + result[key], 0);
-    const isWrong = ({ hasty, running }) => hasty + running > 0;
-    if (protocol === DOYEN) {
-      own = {
-        nodeHours: total('nodeHours'),
-        wrong: total('hasty') + total('running'),
-        wrongSeeds: jobs.filter((_, at) => isWrong(results[at])).map(({ seed }) => seed),
-      };
-      const ended = results.flatMap(({ violation }, at) => {
-        return violation === null ? [] : [`${JSON.stringify(jobs[at])}: ${violation}`];
-      });
-      violations.push(...ended);
-      for (const text of ended.slice(0, 10)) console.log(`Ended by a checker: ${text}\n`);
-    }
-    const counts = ['stalls', 'shortStalls', 'right', 'hasty', 'running'].map(total);
-    rows.push([protocol, total('nodeHours').toFixed(0), ...counts]);
+    const to = protocol === DOYEN ? ownRuns : baselineRuns;
+    counts.push(await evictionsOf(pool, { protocol, nodes, hours, seeds: { from: 1, to } }));
   }
-  table(['protocol', 'node-hours', 'stalls', 'below 20 s', 'right', 'hasty', 'running'], rows);
-  if (own.wrongSeeds.length > 0) console.log(`\nWrong with seeds ${own.wrongSeeds.join(', ')}.`);
+  const own = counts[PROTOCOLS.indexOf(DOYEN)];
+  violations.push(...own.ended);
+  evictionsTable(counts);
   return own;
+}
+
+/** Those of Doyen with some of the seeds: what it counts adds up over runs. */
+export async function printEvictionsOf(pool, { nodes, hours }, seeds) {
+  console.log(`Clusters of ${nodes} for ${hours} h each, seeds ${seeds.from} to ${seeds.to}.\n`);
+  evictionsTable([await evictionsOf(pool, { protocol: DOYEN, nodes, hours, seeds })]);
+}
+
+async function evictionsOf(pool, { protocol, nodes, hours, seeds }) {
+  const jobs = Array.from({ length: seeds.to - seeds.from + 1 }, (_, at) => {
+    return { experiment: 'evictions', protocol, nodes, hours, seed: seeds.from + at };
+  });
+  const results = await pool.all(jobs);
+  const total = (key) => results.reduce((sum, result) => sum + result[key], 0);
+  const isWrong = ({ hasty, running }) => hasty + running > 0;
+  return {
+    protocol,
+    nodeHours: total('nodeHours'),
+    counts: ['stalls', 'shortStalls', 'right', 'hasty', 'running'].map(total),
+    wrong: total('hasty') + total('running'),
+    wrongSeeds: jobs.filter((_, at) => isWrong(results[at])).map(({ seed }) => seed),
+    ended: results.flatMap(({ violation }, at) => {
+      return violation === null ? [] : [`${JSON.stringify(jobs[at])}: ${violation}`];
+    }),
+  };
+}
+
+function evictionsTable(evictions) {
+  const rows = evictions.map(({ protocol, nodeHours, counts }) => {
+    return [protocol, nodeHours.toFixed(0), ...counts];
+  });
+  table(['protocol', 'node-hours', 'stalls', 'below 20 s', 'right', 'hasty', 'running'], rows);
+  for (const { ended, wrongSeeds, protocol } of evictions) {
+    if (protocol !== DOYEN) continue;
+    for (const text of ended.slice(0, 10)) console.log(`\nEnded by a checker: ${text}`);
+    if (wrongSeeds.length > 0) console.log(`\nWrong with seeds ${wrongSeeds.join(', ')}.`);
+  }
 }
 
 /** Cases with the results of their seeds, in the given order; the largest clusters start first. */
