@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { TestPage } from './app/main.ts';
-import { type Baseline, countPlatform } from './baseline.ts';
+import type { Baseline } from './baseline.ts';
 import { type Lab, openLab } from './lab.ts';
 
 declare const page: TestPage;
@@ -206,7 +206,7 @@ describe('tabs in Chromium', () => {
   it('B1: fifty joins and leaves leave no lock, channel, timer, worker or listener behind', async () => {
     const other = await enter('other', 1);
     const tab = await lab.open();
-    await tab.evaluate(countPlatform);
+    await tab.evaluate(() => page.countPlatform());
     const counts = () => tab.evaluate(() => baseline.counts());
     const before = await counts();
     for (let round = 0; round < 50; round += 1) {

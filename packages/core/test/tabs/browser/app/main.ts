@@ -2,6 +2,7 @@ import { combine, type DoyenNode, type JoinOptions, join } from '@doyen/core';
 import { tabKey, tabs } from '@doyen/core/tabs';
 import { transportContract } from '@doyen/core/testing';
 import { webrtc } from '../../../../../webrtc/src/index.ts';
+import { countPlatform } from '../baseline.ts';
 
 /** The contract's tests by title, to be run one by one from outside. */
 const contract = new Map<string, () => Promise<void>>();
@@ -36,7 +37,7 @@ async function enter(
 }
 
 /** What tests do in a page. */
-const page = { contract, enter, join, tabs, tabKey, combine, webrtc, nodes, log };
+const page = { contract, enter, join, tabs, tabKey, combine, webrtc, nodes, log, countPlatform };
 
 export type TestPage = typeof page;
 
