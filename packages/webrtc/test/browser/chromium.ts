@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import puppeteer, { type Browser, type BrowserContext, type Page } from 'puppeteer-core';
 
+/** When a timer of the page last came. */
+declare const tickedAtMs: number;
+
 /**
  * A browser whose tabs can be hidden, throttled, frozen, stopped and killed. Under Playwright every
  * page stays visible, whatever is in front of it.
@@ -47,6 +50,14 @@ export class Tab {
     this.page = page;
   }
 
+  /** Runs something in the page, also in a frozen one. */
+  evaluate<Given, Result>(
+    run: (given: Given) => Result | Promise<Result>,
+    given: Given,
+  ): Promise<Result> {
+    return this.page.evaluate(run as (given: unknown) => Result | Promise<Result>, given);
+  }
+
   /** Puts another tab in front. */
   async hide(): Promise<void> {
     const cover = await this.page.browserContext().newPage();
@@ -57,6 +68,22 @@ export class Tab {
   async show(): Promise<void> {
     await this.page.bringToFront();
     await this.until(() => !document.hidden);
+  }
+
+  /** Lets timers follow from one another, as in any page that does something. */
+  async tick(): Promise<void> {
+    await this.page.evaluate(() => {
+      const tick = () => {
+        Object.assign(globalThis, { tickedAtMs: performance.now() });
+        setTimeout(tick, 100);
+      };
+      tick();
+    });
+  }
+
+  /** Until the timers of a hidden page that ticks come once a minute. */
+  async untilThrottled(): Promise<void> {
+    await this.until(() => performance.now() - tickedAtMs > 3_000);
   }
 
   /** As browsers freeze a hidden tab: the event, then nothing runs, and what comes in waits. */

@@ -9,8 +9,6 @@ import { type Chromium, launchChromium, type Tab } from './chromium.ts';
 import { openSite, type Site } from './site.ts';
 
 declare const page: TestPage;
-/** When a timer of the page last came. */
-declare const tickedAtMs: number;
 /** When a client of the page last asked for a token. */
 declare const triesMs: number[];
 
@@ -46,13 +44,7 @@ describe('a hidden tab whose timers come once a minute', { timeout: 150_000 }, (
   /** A tab in which timers follow from one another, as in any that does something. */
   async function openTicking(): Promise<Tab> {
     const tab = await chromium.open(site.origin);
-    await tab.page.evaluate(() => {
-      const tick = () => {
-        Object.assign(globalThis, { tickedAtMs: performance.now() });
-        setTimeout(tick, 100);
-      };
-      tick();
-    });
+    await tab.tick();
     return tab;
   }
 
@@ -60,7 +52,7 @@ describe('a hidden tab whose timers come once a minute', { timeout: 150_000 }, (
   async function openHidden(): Promise<Tab> {
     const tab = await openTicking();
     await tab.hide();
-    await tab.until(() => performance.now() - tickedAtMs > 3_000);
+    await tab.untilThrottled();
     return tab;
   }
 

@@ -1,12 +1,8 @@
-import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { type RealServer, serve } from '../real-server.ts';
-import type { TestPage } from './app/main.ts';
+import type { RealServer } from '../real-server.ts';
+import { openSite } from './site.ts';
 
-declare const page: TestPage;
-
-/** Tabs of one profile, and a y-websocket server under the address of their page. */
+/** Tabs of one profile that stay visible, and a y-websocket server under the address of their page. */
 export class Lab {
   readonly server: RealServer;
   readonly pageErrors: string[] = [];
@@ -18,15 +14,28 @@ export class Lab {
     this.server = parts.server;
   }
 
-  /** One more tab, in which the document is open. */
-  async open(name: string, room: string): Promise<Page> {
+  /** The site under a name for which browsers make an exception, and one for which they do not. */
+  url(host: 'localhost' | 'insecure.test' = 'localhost'): string {
+    return `http://${host}:${this.server.port}`;
+  }
+
+  /** One more tab. */
+  async open(url = this.url()): Promise<Page> {
     this.#profile ??= this.#browser.newContext();
     const tab = await (await this.#profile).newPage();
-    tab.on('pageerror', ({ message }) => this.pageErrors.push(message));
-    await tab.goto(`http://localhost:${this.server.port}`);
-    await tab.waitForFunction(() => 'page' in globalThis);
-    await tab.evaluate((names) => page.enter(...names), [name, room] as const);
+    this.watch(tab);
+    await tab.goto(url);
+    await this.untilLoaded(tab);
     return tab;
+  }
+
+  /** What is thrown in it and caught by nobody goes to `pageErrors`. */
+  watch(tab: Page): void {
+    tab.on('pageerror', ({ message }) => this.pageErrors.push(message));
+  }
+
+  async untilLoaded(tab: Page): Promise<void> {
+    await tab.waitForFunction(() => 'page' in globalThis);
   }
 
   async closeTabs(): Promise<void> {
@@ -41,14 +50,7 @@ export class Lab {
 }
 
 export async function openLab(): Promise<Lab> {
-  const script = await buildScript();
-  const server = await serve((request, response) => {
-    const isScript = request.url === '/main.js';
-    response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html');
-    response.end(
-      isScript ? script : '<!doctype html><title>Yjs</title><script src="main.js"></script>',
-    );
-  });
+  const server = await openSite();
   const browser = await chromium.launch({
     executablePath: process.env['DOYEN_CHROMIUM'] ?? '/usr/bin/chromium',
     args: [
@@ -56,19 +58,8 @@ export async function openLab(): Promise<Lab> {
       '--disable-gpu',
       '--no-first-run',
       '--disable-background-networking',
-      '--host-resolver-rules=MAP localhost 127.0.0.1',
+      '--host-resolver-rules=MAP localhost 127.0.0.1, MAP insecure.test 127.0.0.1',
     ],
   });
   return new Lab({ browser, server });
-}
-
-async function buildScript(): Promise<Uint8Array | undefined> {
-  const { outputFiles } = await build({
-    entryPoints: [fileURLToPath(new URL('app/main.ts', import.meta.url))],
-    bundle: true,
-    write: false,
-    format: 'iife',
-    conditions: ['doyen-source'],
-  });
-  return outputFiles[0]?.contents;
 }

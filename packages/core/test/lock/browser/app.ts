@@ -1,6 +1,6 @@
-import { createFenceStore, indexedDbFence } from '../../../src/fence/index.ts';
 import { type DoyenNode, type JoinOptions, join, type Token } from '../../../src/index.ts';
 import { tabs, webLock } from '../../../src/tabs/index.ts';
+import { writeGuarded } from '../../fence/browser/guarded.ts';
 
 /** Quick to suspect, so that tests need not wait long. */
 const detection = { heartbeatIntervalMs: 500, leaderSuspicionMinMs: 1000, suspicionMs: 10_000 };
@@ -35,30 +35,9 @@ async function enter(id: string, options: Partial<JoinOptions> = {}): Promise<vo
   });
 }
 
-/** Something that only the leader may do: with the token of the latest term here. */
+/** With the token of the latest term here. */
 async function write(): Promise<string> {
-  if (!app.token) return 'no token';
-  const opening = indexedDB.open('guarded', 1);
-  opening.onupgradeneeded = () => {
-    opening.result.createObjectStore('work');
-    createFenceStore(opening.result);
-  };
-  const database = await new Promise<IDBDatabase>((resolve, reject) => {
-    opening.onsuccess = () => resolve(opening.result);
-    opening.onerror = () => reject(opening.error);
-  });
-  const fence = indexedDbFence({ cluster: 'c', database, stores: ['work'] });
-  const { epoch } = app.token;
-  try {
-    await fence.admit(app.token, (transaction) => {
-      transaction.objectStore('work').put(epoch, 'epoch');
-    });
-    return `admitted ${epoch}`;
-  } catch (error) {
-    return `${(error as { verdict?: string }).verdict} ${epoch}`;
-  } finally {
-    database.close();
-  }
+  return app.token ? writeGuarded(app.token) : 'no token';
 }
 
 /** Does not let anything else run for so long; gives whether it leads, in the same task. */
