@@ -109,5 +109,5 @@ export async function until(isMet: () => boolean, withinMs = 10_000): Promise<vo
   }
 }
 
-/** Of a close frame that says no code. */
-const NO_STATUS = 1005;
+/** Of a close frame that says no code, as when a page closes its socket. */
+export const NO_STATUS = 1005;

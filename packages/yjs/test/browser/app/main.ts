@@ -51,7 +51,7 @@ class TestPage {
       cluster: room,
       id: isKeyed ? await tabKey() : name,
       transport,
-      ...(isLocked && { election: webLock() }),
+      ...(isLocked && { election: webLock(), detection: PATIENT }),
     });
     const url = location.origin.replace('http', 'ws');
     const provider = doyenProvider(this.doc, { node, room, url });
@@ -143,6 +143,9 @@ class TestPage {
     });
   }
 }
+
+/** On a busy machine a page may stand still for seconds, which must be no reason to lose the lead. */
+const PATIENT = { leaderSuspicionMinMs: 5_000 };
 
 export type { TestPage };
 
