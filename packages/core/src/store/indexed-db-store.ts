@@ -32,13 +32,16 @@ export function indexedDbStore(options: IndexedDbStoreOptions = {}): Store {
 }
 
 /**
- * The database is opened for each use and closed after it. That takes a few milliseconds, once a
- * term; in return there is no connection that could be lost while the page sleeps, that blocks the
- * deletion of the database, or that keeps the page out of the back/forward cache.
+ * The database is opened for each use and closed after it: there is no connection then that could be
+ * lost while the page sleeps, that blocks the deletion of the database, or that keeps the page out
+ * of the back/forward cache. Opening one that nobody has open takes tens of milliseconds, so whoever
+ * cannot wait keeps a connection, for as long as the page is awake.
  */
 class IndexedDbMedium implements Medium {
   readonly #name: string;
   readonly #given: IDBFactory | undefined;
+  #keepers = 0;
+  #kept: IDBDatabase | null = null;
 
   constructor(name: string, factory: IDBFactory | undefined) {
     this.#name = name;
@@ -65,7 +68,41 @@ class IndexedDbMedium implements Medium {
     });
   }
 
+  keepReady(): () => void {
+    this.#keepers += 1;
+    // Should it fail, so will the next use, which says so.
+    void this.#keep().catch(() => undefined);
+    let isKeeper = true;
+    return () => {
+      if (isKeeper) this.#keepers -= 1;
+      isKeeper = false;
+      // At once: a page that goes to sleep does nothing later.
+      if (this.#keepers === 0) this.#drop();
+    };
+  }
+
+  async #keep(): Promise<void> {
+    const database = await this.#open();
+    if (this.#keepers === 0 || this.#kept) return database.close();
+    // Somebody deletes the database, or the browser has taken the connection away.
+    database.onversionchange = database.onclose = () => this.#drop();
+    this.#kept = database;
+  }
+
+  #drop(): void {
+    this.#kept?.close();
+    this.#kept = null;
+  }
+
   async #transact<T>(mode: IDBTransactionMode, work: Work<T>): Promise<T> {
+    if (this.#kept) {
+      try {
+        return await transact(this.#kept, mode, work);
+      } catch (error) {
+        if (!isClosed(error)) throw error;
+        this.#drop();
+      }
+    }
     const database = await this.#open();
     try {
       return await transact(database, mode, work);
@@ -119,6 +156,11 @@ function transact<T>(database: IDBDatabase, mode: IDBTransactionMode, work: Work
       answer = value;
     });
   });
+}
+
+/** Nothing was begun: the connection was lost before, and its event is still to come. */
+function isClosed(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'InvalidStateError';
 }
 
 function unsupported(what: string): DoyenError {

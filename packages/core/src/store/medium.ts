@@ -8,6 +8,8 @@ export interface Medium {
   read(key: string): Promise<unknown>;
   /** Puts `next` in the place of `previous`, all or nothing; `false` when something else is there. */
   replace(key: string, next: Uint8Array, previous: Uint8Array | null): Promise<boolean>;
+  /** As {@link Store.keepReady}. */
+  keepReady?(): () => void;
 }
 
 /** A store that checks and copies what passes through it, and does one thing at a time. */
@@ -51,6 +53,10 @@ class MediumStore implements Store {
     );
   }
 
+  keepReady(): () => void {
+    return this.#medium.keepReady?.() ?? nothing;
+  }
+
   /** One after the other, so that each write is compared with what the one before it has left. */
   async #inTurn<T>(failure: string, act: () => Promise<T>): Promise<T> {
     if (this.#waitingCount >= WAITING_MAX) {
@@ -70,6 +76,8 @@ class MediumStore implements Store {
     });
   }
 }
+
+const nothing = (): void => undefined;
 
 /** Not `slice()`: that of a Node `Buffer` shares its memory. */
 function copyOf(bytes: Uint8Array): Uint8Array {

@@ -20,4 +20,10 @@ export interface Store {
    * may be stored then.
    */
   write(key: string, next: Uint8Array, previous: Uint8Array | null): Promise<void>;
+
+  /**
+   * Keeps at hand what a use would have to fetch first, until what it gives is called: for who
+   * cannot wait later. A store without it is as quick as it ever is.
+   */
+  keepReady?(): () => void;
 }

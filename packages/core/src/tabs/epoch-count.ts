@@ -11,24 +11,35 @@ export class EpochCount {
     this.#key = key;
   }
 
+  /** Counts quickly until what it gives is called. */
+  keepReady(): () => void {
+    return this.#store.keepReady?.() ?? (() => undefined);
+  }
+
   /**
    * Counts on, to the next number, and above `above`.
    * @throws what the store throws; DoyenError `storage-corrupt` when something else is kept there.
    */
   async next(above: number): Promise<number> {
+    // The last leader has told its epoch, so that is mostly what is kept.
+    let kept = above > 0 ? bytesOf(above) : await this.#store.read(this.#key);
     for (let turn = 1; ; turn += 1) {
-      const kept = await this.#store.read(this.#key);
       const epoch = Math.max(numberOf(kept), above) + 1;
       try {
-        await this.#store.write(this.#key, new TextEncoder().encode(String(epoch)), kept);
+        await this.#store.write(this.#key, bytesOf(epoch), kept);
         return epoch;
       } catch (error) {
         // Whoever has been robbed while it counted counts all the same.
         const isConflict = error instanceof DoyenError && error.code === 'storage-conflict';
         if (!isConflict || turn === TURNS_MAX) throw error;
       }
+      kept = await this.#store.read(this.#key);
     }
   }
+}
+
+function bytesOf(epoch: number): Uint8Array {
+  return new TextEncoder().encode(String(epoch));
 }
 
 function numberOf(kept: Uint8Array | null): number {

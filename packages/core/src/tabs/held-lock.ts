@@ -40,10 +40,13 @@ export class HeldLock implements Lock {
     const waiting = new AbortController();
     const { signal } = waiting;
     const { promise: released, resolve: release } = withResolvers<void>();
+    // Nobody leads while the new holder is counted.
+    const rest = this.#count.keepReady();
     this.#open.set(ticket, () => {
       // Within this very task, which may be the last before a freeze.
       waiting.abort();
       release();
+      rest();
     });
     let isHeld = false;
     const held = (): Promise<void> | undefined => {

@@ -59,6 +59,52 @@ describe('webLock()', () => {
     expect(second.leadership.epoch).toBe(2);
   });
 
+  it('B5: who knows the epoch counts on without reading it first, and reads when it has gone on', async () => {
+    const memory = memoryStore();
+    const log: string[] = [];
+    const store: Store = {
+      read: (key) => {
+        log.push('read');
+        return memory.read(key);
+      },
+      write: (key, next, previous) => {
+        log.push(`write ${text(next)}`);
+        return memory.write(key, next, previous);
+      },
+    };
+    const { open } = browser(store);
+    const [one, two, three] = [await open('a'), await open('b'), await open('c')];
+    await expect.poll(() => two.leadership.epoch).toBe(1);
+    await one.leave();
+    await expect.poll(() => two.leadership.epoch).toBe(2);
+    expect(log.splice(0)).toEqual(['read', 'write 1', 'write 2']);
+    await expect.poll(() => three.leadership.epoch).toBe(2);
+    const key = 'doyen/c/leader';
+    await memory.write(key, new TextEncoder().encode('41'), await memory.read(key));
+    await two.leave();
+    await expect.poll(() => three.leadership.epoch).toBe(42);
+    expect(log).toEqual(['write 3', 'read', 'write 42']);
+  });
+
+  it('B5: who waits for the lock keeps the store ready, and only for so long', async () => {
+    let keepers = 0;
+    const keepReady = () => {
+      keepers += 1;
+      return () => {
+        keepers -= 1;
+      };
+    };
+    const { locks, open } = browser(Object.assign(memoryStore(), { keepReady }));
+    const [one, two] = [await open('a'), await open('b')];
+    await expect.poll(() => locks.pendingCount).toBe(1);
+    expect(keepers).toBe(2);
+    two.leadership.setCandidacy(false);
+    await expect.poll(() => locks.pendingCount).toBe(0);
+    expect(keepers).toBe(1);
+    await one.leave();
+    expect(keepers).toBe(0);
+  });
+
   it('B5: who is robbed of the lock has no term any more, and waits behind the others', async () => {
     const { locks, open } = browser();
     const node = await open('a');
@@ -144,6 +190,10 @@ describe('webLock()', () => {
     expect(wrong({ locks: {} })).toThrow(/^locks must be an object with request/);
   });
 });
+
+function text(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes);
+}
 
 function plain() {
   return { send: () => 'dropped' as const, close: async () => undefined };

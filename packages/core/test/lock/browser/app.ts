@@ -56,7 +56,26 @@ async function locked(): Promise<readonly [held: number, pending: number]> {
   return [count(held), count(pending)];
 }
 
-const page = { app, log, enter, write, hang, locked };
+/** Every connection to a database that was ever opened here. */
+const databases: IDBDatabase[] = [];
+const { open } = IDBFactory.prototype;
+IDBFactory.prototype.open = function (...args) {
+  const request = open.apply(this, args);
+  request.addEventListener('success', () => databases.push(request.result));
+  return request;
+};
+
+/** Deletes what is counted there; gives whether somebody stood in the way. */
+function forget(): Promise<'done' | 'blocked'> {
+  return new Promise((resolve, reject) => {
+    const request = indexedDB.deleteDatabase('doyen-epochs');
+    request.onsuccess = () => resolve('done');
+    request.onblocked = () => resolve('blocked');
+    request.onerror = () => reject(request.error);
+  });
+}
+
+const page = { app, log, enter, write, hang, locked, databases, forget };
 
 export type LockPage = typeof page;
 

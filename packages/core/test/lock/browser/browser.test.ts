@@ -142,6 +142,46 @@ describe('webLock() in Chromium', { timeout: 120_000 }, () => {
     expect((await logOf(one)).includes('end 1 false')).toBe(true);
   });
 
+  it('B5: whoever waits has the database open already, and leads also when it has lost that', async () => {
+    const tabs = [await open('one')];
+    for (const id of ['two', 'three', 'four']) {
+      tabs.push(await open(id, tabs[0]));
+      await expect.poll(() => locked(tabs[0] as Tab)).toEqual([1, tabs.length - 1]);
+    }
+    const opened = (tab: Tab | undefined) => tab?.page.evaluate(() => page.databases.length);
+    for (const tab of tabs.slice(1)) await expect.poll(() => opened(tab)).toBe(1);
+    const [one, two, three, four] = tabs as [Tab, Tab, Tab, Tab];
+    await one.page.close();
+    await led(two, 'two');
+    expect(await opened(two)).toBe(1);
+    // As when the browser takes it away: no event has told of it yet.
+    await three.page.evaluate(() => page.databases[0]?.close());
+    await two.page.close();
+    await led(three, 'three');
+    expect(await opened(three)).toBe(2);
+    expect(await three.page.evaluate(() => page.forget())).toBe('done');
+    await three.page.close();
+    await led(four, 'four');
+    expect(await epochOf(four)).toBe(4);
+    expect((await logOf(four)).filter((line) => line.startsWith('fault'))).toEqual([]);
+  });
+
+  it('B5: a page that is frozen, or has left, has no database open that others may want to delete', async () => {
+    const one = await open('one');
+    const two = await open('two', one);
+    for (const tab of [one, two]) await led(tab, 'one');
+    await expect.poll(() => locked(one)).toEqual([1, 1]);
+    await expect.poll(() => two.page.evaluate(() => page.databases.length)).toBe(1);
+    const other = await browser.open(site.origin, one);
+    await one.page.evaluate(() => page.app.node?.leave());
+    await led(two, 'two');
+    await two.freeze();
+    expect(await other.page.evaluate(() => page.forget())).toBe('done');
+    await two.thaw();
+    await two.until(() => page.app.node?.leadership.isSelf === true);
+    expect(await epochOf(two)).toBeGreaterThan(2);
+  });
+
   it('B2: the lead goes to the tab that can be seen, and comes back with it, where that is asked for', async () => {
     const enter = async (id: string, beside?: Tab): Promise<Tab> => {
       const tab = await browser.open(site.origin, beside);
