@@ -5,7 +5,7 @@ import os from 'node:os';
 import { command, forwardSignals } from '../scripts/command.mjs';
 import { install, root, tool } from '../scripts/workspace.mjs';
 
-const PARTS = ['sizes', 'machine', 'traffic', 'membership', 'terms', 'fences', 'tabs'];
+const PARTS = ['sizes', 'machine', 'traffic', 'membership', 'terms', 'fences', 'mesh', 'tabs'];
 const BUILD_LIMIT_MS = 120_000;
 
 async function main() {
@@ -37,7 +37,7 @@ function seedsOf(option) {
 /** Figures are of what users get: the built packages. */
 async function build() {
   if (!(await install())) throw new Error('The dependencies could not be installed.');
-  const packages = ['core', 'signaling', 'webrtc'].map((name) => `packages/${name}`);
+  const packages = ['core', 'signaling', 'webrtc', 'yjs'].map((name) => `packages/${name}`);
   const { code } = await command(process.execPath, [tool('typescript', 'tsc'), '-b', ...packages], {
     cwd: root,
     limitMs: BUILD_LIMIT_MS,

@@ -41,11 +41,11 @@ function largest(metafile) {
     .slice(0, LARGEST_COUNT);
 }
 
-function use(from, names) {
+export function use(from, names) {
   return `export { ${names.join(', ')} } from '${from}';`;
 }
 
-async function gzipBytes(lines, external) {
+export async function gzipBytes(lines, external) {
   const { outputFiles } = await bundle(lines, external);
   return gzipSync(outputFiles[0].contents, { level: 9 }).length;
 }
