@@ -2,7 +2,10 @@ import { until } from './browser.mjs';
 import { LeaderLog } from './leader-log.mjs';
 import { wallClock } from './wall-clock.mjs';
 
-/** A leader for so long is one that stays: elders preempt, if at all, as soon as they are met. */
+/**
+ * A leader for so long is one that stays: elders preempt, if at all, as soon as they are met. And
+ * whoever has come so long ago has found its place in the queue.
+ */
 const SETTLED_MS = 1000;
 
 /** Tabs of one contender in one browser. */
@@ -15,6 +18,7 @@ export class Cluster {
   #url;
   #tabs = [];
   #entered = new Set();
+  #enteredAt = 0;
   #restored = new Set();
 
   /** A cluster of its own each time, so that nothing is left from the last one. */
@@ -37,12 +41,13 @@ export class Cluster {
     this.#tabs.push(...(await this.#browser.openAll(this.#url, options)));
   }
 
-  /** Waits until one and only one has led for a while; gives it. */
+  /** Waits until all have entered and only one has led for a while; gives it. */
   async settled() {
     const isSettled = () => {
       const { soleSince } = this.log;
       const isAll = this.#entered.size === this.#tabs.length;
-      return isAll && soleSince !== null && this.clock() - soleSince >= SETTLED_MS;
+      if (!isAll || soleSince === null) return false;
+      return this.clock() - Math.max(soleSince, this.#enteredAt) >= SETTLED_MS;
     };
     await until(isSettled, { what: 'one leader' });
     const [leader] = this.log.leaders;
@@ -64,10 +69,15 @@ export class Cluster {
     return this.#restored.has(tab);
   }
 
+  #enter(tab, at) {
+    this.#entered.add(tab);
+    this.#enteredAt = Math.max(this.#enteredAt, at);
+  }
+
   #told = (tab, what, at) => {
     if (what === 'leads') this.log.leads(tab, at);
     else if (what === 'loses') this.log.loses(tab, at);
-    else if (what === 'entered') this.#entered.add(tab);
+    else if (what === 'entered') this.#enter(tab, at);
     else if (what === 'restored') this.#restored.add(tab);
   };
 }
