@@ -1,8 +1,10 @@
-// The demo on one address: the page, the signaling server at /v1, and /healthz.
+// The demo on one address: the pages, the signaling server at /v1 with /healthz, and the
+// y-websocket server of the editor at /sync/.
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createSignalingServer } from '@doyen/signaling/node';
 import { createServer, preview } from 'vite';
+import { SyncServer } from './sync/sync-server.mjs';
 
 const root = path.dirname(fileURLToPath(import.meta.url));
 
@@ -16,11 +18,12 @@ const LIMITS = { joinsPerIpPerMin: 1_000, socketsPerIpMax: 256 };
  * @property {readonly string[]} network URLs for other machines
  * @property {() => void} startSignaling
  * @property {() => Promise<void>} stopSignaling the page is served on
+ * @property {SyncServer} sync
  * @property {() => Promise<void>} close ends every connection
  */
 
 /**
- * Serves the built page, or with `dev` its sources, on `port` or the next free one; 0 = any.
+ * Serves the built pages, or with `dev` their sources, on `port` or the next free one; 0 = any.
  *
  * @param {{ port?: number, dev?: boolean }} [options]
  * @returns {Promise<DemoServer>}
@@ -29,10 +32,13 @@ export async function startDemo({ port = 5173, dev = false } = {}) {
   const signaling = new SwitchableSignaling();
   const site = dev ? await developmentSite(port) : await builtSite(port);
   if (!site.httpServer) throw new Error('The site has no http server of its own.');
-  signaling.attach(/** @type {import('node:http').Server} */ (site.httpServer));
+  const sync = new SyncServer();
+  const server = /** @type {import('node:http').Server} */ (site.httpServer);
+  signaling.attach(server);
+  sync.attach(server);
   /** @type {import('vite').Connect.NextHandleFunction} */
   const handle = (request, response, next) => {
-    if (!signaling.handle(request, response)) next();
+    if (!signaling.handle(request, response) && !sync.handle(request, response)) next();
   };
   // In front of all others, which would answer with a page.
   site.middlewares.stack.unshift({ route: '', handle });
@@ -43,7 +49,9 @@ export async function startDemo({ port = 5173, dev = false } = {}) {
     network: site.resolvedUrls?.network ?? [],
     startSignaling: () => signaling.start(),
     stopSignaling: () => signaling.stop(),
+    sync,
     close: async () => {
+      sync.stop();
       await signaling.stop();
       await site.close();
     },
@@ -51,14 +59,19 @@ export async function startDemo({ port = 5173, dev = false } = {}) {
 }
 
 /** @param {number} port */
-function builtSite(port) {
-  return preview({
+async function builtSite(port) {
+  const site = await preview({
     root,
     logLevel: 'warn',
     appType: 'mpa',
     // Other machines may know this one by any name, and only files that anybody may read are served.
     preview: { host: true, port, allowedHosts: true },
   });
+  // No server takes what is for neither of them, and it would stay open.
+  site.httpServer.on('upgrade', ({ url = '' }, socket) => {
+    if (!/^\/(v1|sync)\//.test(url)) socket.destroy();
+  });
+  return site;
 }
 
 /** @param {number} port */

@@ -19,10 +19,11 @@ async function main() {
   await serve({ dev });
 }
 
-/** The signaling server runs compiled in any case; the page only when it is not served as source. */
+/** The servers run compiled in any case; the page only when it is not served as source. */
 async function build({ dev }) {
   console.log('Building…');
-  const packages = await run('typescript', 'tsc', ['-b', 'packages/webrtc', 'packages/signaling']);
+  const names = ['webrtc', 'signaling', 'yjs'].map((name) => `packages/${name}`);
+  const packages = await run('typescript', 'tsc', ['-b', ...names]);
   return packages && (dev || (await run('vite', 'vite', ['build', 'demo', '--logLevel', 'warn'])));
 }
 

@@ -9,6 +9,6 @@ const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..')
 export default function build(): void {
   const run = (script: string, ...args: string[]) =>
     execFileSync(process.execPath, [script, ...args], { cwd: root, stdio: 'inherit' });
-  run(tool('typescript', 'tsc'), '-b', 'packages/webrtc', 'packages/signaling');
+  run(tool('typescript', 'tsc'), '-b', 'packages/webrtc', 'packages/signaling', 'packages/yjs');
   run(tool('vite', 'vite'), 'build', 'demo', '--logLevel', 'warn');
 }

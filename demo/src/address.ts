@@ -18,17 +18,22 @@ const SMALL_PICTURE: Picture = { ...LARGE_PICTURE, width: 256, height: 192, tile
  * numbers of it. A picture that is out of bounds is replaced by the default one.
  */
 export function readAddress(url: URL): Address {
-  const scheme = url.protocol === 'https:' ? 'wss' : 'ws';
   return {
-    cluster: clusterOf(url.hash),
-    signaling: `${scheme}://${url.host}/v1`,
+    cluster: nameIn(url),
+    signaling: socketUrl(url, 'v1'),
     picture: pictureOf(url.searchParams),
   };
 }
 
-function clusterOf(hash: string): string {
+/** The part after `#`, else `demo`. */
+export function nameIn({ hash }: URL): string {
   const name = hash.replace(/^#/, '').replace(/[^\w.-]/g, '');
   return name.slice(0, 64) || 'demo';
+}
+
+/** Where the page's own server takes WebSockets. */
+export function socketUrl({ protocol, host }: URL, path: string): string {
+  return `${protocol === 'https:' ? 'wss' : 'ws'}://${host}/${path}`;
 }
 
 function pictureOf(parameters: URLSearchParams): Picture {

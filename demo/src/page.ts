@@ -9,6 +9,7 @@ import { History } from './view/history.ts';
 import { MandelbrotCanvas, type Tint } from './view/mandelbrot-canvas.ts';
 import { MemberList } from './view/member-list.ts';
 import { RosterPicture } from './view/roster-picture.ts';
+import { tabIcon } from './view/tab-icon.ts';
 import { hintOf, type Situation, verdictOf } from './view/verdict.ts';
 
 /** What the page asks of the program. */
@@ -33,6 +34,7 @@ export class Page implements CheckpointListener {
 
   constructor(actions: PageActions) {
     byId<HTMLAnchorElement>('another-tab').href = location.href;
+    byId<HTMLAnchorElement>('other-page').hash = location.hash;
     byId('join-again').addEventListener('click', () => actions.joinAgain());
     byId('leave').addEventListener('click', () => void this.#tab?.leave());
     byId('crash').addEventListener('click', () => this.#tab?.crash());
@@ -160,7 +162,7 @@ function drawState(situation: Situation): void {
   setText(byId('member-count'), String(cluster.members.length));
   setAttributes(document.body, { class: `${condition}${leads ? ' leads' : ''}` });
   document.title = `${leads ? '♛ ' : ''}${nameOf(cluster.self)} · epoch ${cluster.epoch} · Doyen`;
-  setAttributes(byId('icon'), { href: iconOf(cluster.self, leads) });
+  setAttributes(byId('icon'), { href: tabIcon(cluster.self, leads) });
 }
 
 function drawProgress({ done, total, tiles, refusedStale }: Progress): void {
@@ -200,12 +202,4 @@ function drawControls({ condition }: Tab): void {
   setAttributes(byId('restart'), { disabled: condition !== 'running' });
   setAttributes(byId('join-again'), { hidden: !isOver });
   setText(byId('freeze'), condition === 'frozen' ? 'Thaw' : 'Freeze');
-}
-
-/** The member's colour in the tab strip, with a crown on the leader. */
-function iconOf(id: string, leads: boolean): string {
-  const crown = leads ? "<path d='M7 22 5 10l7 5 4-8 4 8 7-5-2 12z' fill='white'/>" : '';
-  const disc = `<circle cx='16' cy='16' r='15' fill='${colourOf(id)}'/>`;
-  const image = `<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'>${disc}${crown}</svg>`;
-  return `data:image/svg+xml,${encodeURIComponent(image)}`;
 }
