@@ -1,23 +1,16 @@
-import { createRequire } from 'node:module';
 import { networkInterfaces } from 'node:os';
-import { chromium, type Page } from '@playwright/test';
-import type axe from 'axe-core';
+import { chromium } from '@playwright/test';
 import { startDemo } from '../server.mjs';
+import { expectAccessible } from './accessibility.ts';
 import { agree, expect, test } from './tabs.ts';
-
-const axeFile = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 for (const colorScheme of ['dark', 'light'] as const) {
   test(`the page is accessible in ${colorScheme}`, async ({ tabs }) => {
     const [first, second] = await tabs.openMany(2);
     if (!first || !second) throw new Error('two tabs');
-    await first.page.emulateMedia({ colorScheme });
-    await first.page.addScriptTag({ path: axeFile });
-    expect(await violations(first.page)).toEqual([]);
+    await expectAccessible(first.page, colorScheme);
     await second.click('Crash');
-    await second.page.emulateMedia({ colorScheme });
-    await second.page.addScriptTag({ path: axeFile });
-    expect(await violations(second.page)).toEqual([]);
+    await expectAccessible(second.page, colorScheme);
   });
 
   test(`the page fits a phone in ${colorScheme}`, async ({ tabs }) => {
@@ -109,10 +102,3 @@ test('the dev server shows the same', async ({ tabs }) => {
   for (const { page } of both) await page.close();
   await demo.close();
 });
-
-async function violations(page: Page): Promise<string[]> {
-  const { violations: found } = await page.evaluate(() =>
-    (globalThis as unknown as { axe: typeof axe }).axe.run(),
-  );
-  return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-}

@@ -95,6 +95,7 @@ function drawState(situation: Situation, problem: string | null): void {
 function drawServer(situation: Situation): void {
   const { status, isSynced, unsynced, sockets, isUnanswered } = situation;
   setText(byId('sockets'), sockets ? String(sockets.sockets) : '?');
+  setText(byId('socket-noun'), `socket${sockets?.sockets === 1 ? '' : 's'} for this text`);
   setText(byId('socket-kinds'), socketsOf(situation));
   setText(
     byId('socket-source'),

@@ -8,6 +8,8 @@ export interface Situation {
   readonly state: string;
   readonly self: string;
   readonly leader: string | null;
+  /** It has not answered for a while. */
+  readonly isLeaderQuiet: boolean;
   readonly epoch: number;
   readonly tabs: number;
   /** Null when a tab does not say which browser it is in. */
@@ -24,10 +26,12 @@ export interface Situation {
 
 export function situationOf(copy: Copy): Situation {
   const { node, provider, sockets } = copy;
+  const leader = node.leadership.current?.id ?? null;
   return {
     state: node.state,
     self: node.id,
-    leader: node.leadership.current?.id ?? null,
+    leader,
+    isLeaderQuiet: node.members.some(({ id, status }) => id === leader && status === 'suspect'),
     epoch: node.leadership.epoch,
     tabs: node.members.length,
     browsers: copy.browsers,
@@ -45,7 +49,7 @@ export function isOver({ state }: Situation): boolean {
 
 /** One sentence that says what this tab is. */
 export function verdictOf(situation: Situation): string {
-  const { state, self, leader, status } = situation;
+  const { state, self, leader, isLeaderQuiet, status } = situation;
   if (isOver(situation)) return 'This tab has left.';
   if (leader === null)
     return state === 'joining' ? 'Looking for others…' : 'Nobody leads. Electing…';
@@ -56,22 +60,26 @@ export function verdictOf(situation: Situation): string {
       : 'This tab leads, without a socket.';
   }
   const name = nameOf(leader);
+  if (isLeaderQuiet) return `${name} leads, but does not answer.`;
   return isConnected ? `${name} leads. This tab syncs through it.` : `${name} leads.`;
 }
 
 export function roleOf(situation: Situation): string {
-  const { self, leader, status } = situation;
+  const { self, leader, isLeaderQuiet, status } = situation;
   if (isOver(situation)) return 'none';
-  if (leader === null || status !== 'connected') return 'no way to the server';
+  if (leader === null || isLeaderQuiet || status !== 'connected') return 'no way to the server';
   return leader === self ? 'holds the socket' : `syncs through ${nameOf(leader)}`;
 }
 
 /** What to try next, or what is wrong. */
 export function hintOf(situation: Situation): string {
   if (isOver(situation)) return 'What is written here would reach nobody. Load the page again.';
-  const { status, isUnanswered, tabs, self, leader, sockets } = situation;
+  const { status, isUnanswered, isLeaderQuiet, tabs, self, leader, sockets } = situation;
   if (status !== 'connected' && isUnanswered) {
     return 'The server does not answer. The tabs sync among each other, and hold what it has not confirmed.';
+  }
+  if (isLeaderQuiet) {
+    return 'If it stays silent another tab takes over, about 20 s after its last word at the latest.';
   }
   if (status === 'disconnected')
     return 'The server has closed the connection; it is asked again later.';
