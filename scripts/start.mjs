@@ -46,7 +46,10 @@ async function serve({ dev }) {
   for (const url of demo.local) console.log(`  this machine    ${url}`);
   for (const url of demo.network) console.log(`  your network    ${url}`);
   console.log('\nOpen three tabs of it, here or on other devices: they elect a leader.');
-  console.log('Close the one that leads. Ctrl-C stops the server.\n');
+  console.log(
+    'Close the one that leads. The second page is a text editor with one socket for all.',
+  );
+  console.log('Ctrl-C stops the server.\n');
 }
 
 function stopOnSignal(demo) {
