@@ -76,6 +76,7 @@ export class Voters extends TypedEventTarget<VotersEventMap> {
    * @throws VotersRefusedError; when it is about adding `id`, `old` is removed.
    */
   async replace(old: string, id: string): Promise<void> {
+    checkId(id);
     await this.remove(old);
     await this.add(id);
   }
@@ -93,10 +94,7 @@ export class Voters extends TypedEventTarget<VotersEventMap> {
   }
 
   async #change(change: VotersChange): Promise<void> {
-    if (typeof change.id !== 'string') {
-      throw new TypeError(`id must be a string, got ${shown(change.id)}`);
-    }
-    if (!isText(change.id)) throw new RangeError(`id must be an id, got ${shown(change.id)}`);
+    checkId(change.id);
     if (this.#closed) throw this.#closed;
     if (!this.#driver.machine.voting) {
       throw new TypeError('voters can be changed only where election is quorum()');
@@ -109,4 +107,9 @@ export class Voters extends TypedEventTarget<VotersEventMap> {
     this.#open.delete(ticket);
     if (refusal) throw new VotersRefusedError(refusal, change);
   }
+}
+
+function checkId(id: string): void {
+  if (typeof id !== 'string') throw new TypeError(`id must be a string, got ${shown(id)}`);
+  if (!isText(id)) throw new RangeError(`id must be an id, got ${shown(id)}`);
 }

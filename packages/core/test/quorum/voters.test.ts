@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { Machine } from '../../src/machine/machine.ts';
 import { oldestNode } from '../../src/machine/strategy.ts';
 import { type Simulation, simulate } from '../../src/testing/simulate.ts';
 import {
@@ -7,6 +8,7 @@ import {
   leaderOf,
   led,
   nextLeader,
+  others,
   outcomeOf,
   runWatched,
   settle,
@@ -120,6 +122,23 @@ describe('changing the voters', () => {
     expect(await settle(sim, sim.node(leader).voters.remove(gone))).toBe('done');
     await sim.run(60_000);
     expect(sim.node(gone).voters.role).toBe('observer');
+  });
+
+  it('Q9: one that lost its storage, and went before it was added again, holds up nothing', async () => {
+    const sim = await led({ vote: { voters: FIVE } });
+    const [gone, later] = others(sim, leaderOf(sim) as string) as [string, string];
+    sim.restart(gone, { amnesia: true });
+    await untilVoters(sim, FIVE.filter((id) => id !== gone).join(' '));
+    for (const id of [gone, later]) sim.crash(id);
+    await untilVoters(sim, FIVE.filter((id) => id !== gone && id !== later).join(' '), 60_000);
+    const leader = sim.node(await nextLeader(sim));
+    // What cannot be done now is not tried again without a pause.
+    const advance = vi.spyOn(Machine.prototype, 'advance');
+    await sim.run(10_000);
+    expect(advance.mock.calls.length).toBeLessThan(2000);
+    advance.mockRestore();
+    sim.restart(gone);
+    await sim.runUntil(() => votersOf(leader).includes(gone), { withinMs: 30_000 });
   });
 
   it('Q9: a voter that was promoted and has not heard of it votes all the same', async () => {
@@ -282,6 +301,11 @@ describe('refusals', () => {
     const { voters } = sim.node('n2');
     expect(await settle(sim, voters.add(7 as never))).toBe('TypeError');
     expect(await settle(sim, voters.add(''))).toBe('RangeError');
+    const leader = sim.node(leaderOf(sim) as string);
+    expect(await settle(sim, leader.voters.replace('n2', 7 as never))).toBe('TypeError');
+    expect(await settle(sim, leader.voters.replace('n2', ''))).toBe('RangeError');
+    await sim.run(1000);
+    expect(votersOf(leader)).toBe('n1 n2 n3');
     sim.leave('n2');
     await sim.run(2000);
     expect(await settle(sim, voters.add('n1'))).toBe('left');

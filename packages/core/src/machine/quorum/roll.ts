@@ -139,7 +139,7 @@ export class Roll {
 
   #added({ id }: Request, host: RollHost): readonly Voter[] | ChangeRefusal | 'wait' | null {
     const entry = this.#kernel.roster.byId(id);
-    if (!entry || entry.suspectedAt !== null) return 'not-a-member';
+    if (!entry || !this.#isHere(id)) return 'not-a-member';
     const isKnown = host.config.voters.some((voter) => voter.id === id);
     // With another storage it is another voter: the old one has to be removed first (Q2).
     if (isKnown) return this.#successors.has(id) ? 'one-at-a-time' : null;
@@ -161,6 +161,8 @@ export class Roll {
     const dueAt = Math.max(this.#changedAt + this.#options.settleMs, now);
     if (now < dueAt) return dueAt;
     const change = host.hasPermit ? null : this.#wanted(now, host);
+    // Also when it is refused at once: the next try comes after a pause.
+    this.#changedAt = now;
     if (change) this.ask(change, 0, now);
     return change ? now : now + this.#options.settleMs;
   }
@@ -171,13 +173,19 @@ export class Roll {
       const known = config.voters.find((one) => one.id === id);
       // Remove first, then add: the other way round the newcomer would be needed at once (Q9).
       if (known && isSameVoter(known, voter)) this.#successors.delete(id);
-      else if (id !== host.self.id) return { kind: known ? 'remove' : 'add', id };
+      else if (known && id !== host.self.id) return { kind: 'remove', id };
+      // Whoever has gone again is added when it is back, and holds up no other change till then.
+      else if (!known && this.#isHere(id)) return { kind: 'add', id };
     }
     const { removeAfterMs, votersMin } = this.#options;
     if (removeAfterMs === null || config.voters.length <= votersMin) return null;
     const gone = config.voters.find((voter) => this.#isGone(voter, now, removeAfterMs, host));
     const isSafe = gone && this.#isServed(config.voters, now, host);
     return isSafe ? { kind: 'remove', id: gone.id } : null;
+  }
+
+  #isHere(id: string): boolean {
+    return this.#kernel.roster.byId(id)?.suspectedAt === null;
   }
 
   #isGone(voter: Voter, now: number, afterMs: number, host: RollHost): boolean {
