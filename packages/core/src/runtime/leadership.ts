@@ -29,6 +29,9 @@ export class Leadership extends TypedEventTarget<LeadershipEventMap> {
   readonly #waiters = new Set<Deferred<Member>>();
   readonly #rounds = new Map<number, (isConfirmed: boolean) => void>();
   #roundCount = 0;
+  #hasAsked = false;
+  /** What calls of `confirm()` wait for whose round has not been sent yet. */
+  #sharedRound: Promise<boolean> | null = null;
   /** Epoch of this node's own term; 0 when it has none. */
   #termEpoch = 0;
   /** The term that this node steps down from of its own will, before the machine knows of it. */
@@ -257,7 +260,27 @@ export class Leadership extends TypedEventTarget<LeadershipEventMap> {
     });
   }
 
+  /**
+   * The first of the calls that come in one go has a round at once, all others share the next: a
+   * round proves nothing to who asks after it was sent (Q7).
+   */
   #confirm(): Promise<boolean> {
+    if (this.#sharedRound) return this.#sharedRound;
+    if (!this.#hasAsked) {
+      this.#hasAsked = true;
+      queueMicrotask(() => {
+        this.#hasAsked = false;
+      });
+      return this.#ask();
+    }
+    this.#sharedRound = Promise.resolve().then(() => {
+      this.#sharedRound = null;
+      return this.#termEpoch !== 0 && this.#ask();
+    });
+    return this.#sharedRound;
+  }
+
+  #ask(): Promise<boolean> {
     const ticket = ++this.#roundCount;
     return new Promise((resolve) => {
       this.#rounds.set(ticket, (isConfirmed) => {

@@ -214,6 +214,15 @@ describe('certainty', () => {
     expect(sim.now - at).toBeLessThan(250);
   });
 
+  it('Q7: however many ask at once, it takes two rounds, and all are told', async () => {
+    const sim = await led({ latencyMs: [50, 50] });
+    const term = await termOf(sim, 'n1');
+    const { messagesSent } = sim.stats('n1');
+    const all = Promise.all(Array.from({ length: 1000 }, () => term.confirm()));
+    expect(await settle(sim, all, 250)).toBe('done');
+    expect(sim.stats('n1').messagesSent - messagesSent).toBeLessThan(20);
+  });
+
   it('Q7: members that do not vote confirm nothing', async () => {
     const nodes = [
       'n1',
