@@ -1,5 +1,5 @@
 import type { Host } from './host.ts';
-import { withResolvers } from './promise.ts';
+import { abortable, withResolvers } from './promise.ts';
 import type { LeadTerm, Term, Token } from './term.ts';
 
 /** What a leader does while it leads. */
@@ -124,7 +124,9 @@ export class Lead {
   /** Work starts only while this node leads, and with older terms shut out (Q7, X2). */
   async #isReady(term: LeadTerm): Promise<boolean> {
     if (this.#fences.length > 0) {
-      await Promise.all(this.#fences.map((fence) => fence.open(term.token)));
+      const opened = Promise.all(this.#fences.map((fence) => fence.open(term.token)));
+      // One that does not answer holds up nothing that comes after this term.
+      await abortable(opened, term.signal);
     }
     while (!term.signal.aborted && !term.isHeld()) {
       await term.confirm().catch(() => undefined);

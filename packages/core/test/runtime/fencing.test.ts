@@ -75,6 +75,36 @@ describe('a leader and its fence', () => {
     expect(await failure).toMatchObject({ code: 'fenced', verdict: 'foreign' });
   });
 
+  test('X2: that never answers holds up its own term only, and no leave', async () => {
+    const sim = simulate({ seed: 1, nodes: 2 });
+    const opened: number[] = [];
+    const worked: number[] = [];
+    const fence = {
+      open: async ({ epoch }: { epoch: number }) => {
+        opened.push(epoch);
+        if (opened.length === 1) await new Promise(() => undefined);
+      },
+    };
+    const { leadership } = sim.node('n1');
+    let isOver = false;
+    const work = (term: Term) => void worked.push(term.epoch);
+    void leadership.lead(work, { fences: [fence] }).then(() => {
+      isOver = true;
+    });
+    await sim.run(5000);
+    expect([opened, worked]).toEqual([[1], []]);
+    void leadership.transfer('n2');
+    await sim.runUntil(() => sim.node('n2').leadership.isSelf, { withinMs: 1000 });
+    sim.leave('n2');
+    await sim.run(5000);
+    expect(worked).toEqual([leadership.epoch]);
+    opened.length = 0;
+    const second = leadership.lead(work, { fences: [fence] });
+    sim.leave('n1');
+    await second;
+    expect(isOver).toBe(true);
+  }, 5000);
+
   test('X2: two sides that share one do not take it from each other in turns', async () => {
     const sim = simulate({ seed: 3, nodes: 4 });
     const { admitted, ends } = employ(sim);
