@@ -3,6 +3,7 @@ import type { MachineEvent, NodeState, StoreEffect } from '../machine/effect.ts'
 import type { Lock } from '../machine/lock/lock.ts';
 import { Machine } from '../machine/machine.ts';
 import type { Member } from '../machine/member.ts';
+import { checkOptions, SIGNAL } from '../option-check.ts';
 import type { TransportHandler } from '../transport/transport.ts';
 import { type Channel, Channels } from './channel.ts';
 import { Driver, type DriverSink } from './driver.ts';
@@ -139,8 +140,9 @@ export class DoyenNode extends TypedEventTarget<NodeEventMap> {
    * Resolves when the node has met somebody, or knows that it is alone.
    * @throws the reason of `signal` when that aborts; DoyenError when the node has left or failed.
    */
-  async ready({ signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
-    await abortable(this.#ready.promise, signal);
+  async ready(options: { readonly signal?: AbortSignal } = {}): Promise<void> {
+    checkOptions({ signal: SIGNAL }, options);
+    await abortable(this.#ready.promise, options.signal);
   }
 
   /** Round trip to a member in milliseconds; `undefined` until measured, and over a relay. */

@@ -139,6 +139,7 @@ describe('a node', () => {
     await cluster.pass(1100);
     expect(await ready).toBe('left');
     expect(await codeOf(node.ready({ signal: AbortSignal.abort('no') }))).toBe('no');
+    await expect(node.ready({ signal: 5 as never })).rejects.toThrow('signal must be an object');
   });
 
   it('tells when its transport does not close', async () => {
