@@ -1,3 +1,4 @@
+import { checkValue, FUNCTION } from '../option-check.ts';
 import {
   BodyRefused,
   type GuardAnswer,
@@ -22,6 +23,7 @@ export function fetchGuard(
   handler: (request: Request, token: Token | null) => Response | PromiseLike<Response>,
 ): (request: Request) => Promise<Response> {
   const guard = new HttpGuard(options);
+  checkValue('handler', handler, FUNCTION);
   return async (request) => {
     const header = request.headers.get(FENCE_HEADER);
     if (header === null) {

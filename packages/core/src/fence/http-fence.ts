@@ -1,3 +1,4 @@
+import { checkValue, FUNCTION, type Rule } from '../option-check.ts';
 import { DoyenError } from '../runtime/error.ts';
 import { shown } from '../runtime/options.ts';
 import type { Fence } from './fence.ts';
@@ -27,6 +28,9 @@ export interface HttpFenceOptions {
  * was refused. When no response comes, the effect may have happened.
  */
 export function httpFence(options: HttpFenceOptions): Fence<RequestInit | Request, Response> {
+  const { url, fetch } = options;
+  checkValue('url', url, ADDRESS);
+  if (fetch !== undefined) checkValue('fetch', fetch, FUNCTION);
   return new HttpFence(options);
 }
 
@@ -109,3 +113,9 @@ function impliedVerdict({ epoch }: Token, high: number): FenceRefusal {
   if (epoch < high) return 'stale';
   return epoch === high ? 'conflict' : 'foreign';
 }
+
+const ADDRESS: Rule = [
+  'address',
+  'a string or URL',
+  (url) => typeof url === 'string' || url instanceof URL,
+];

@@ -1,3 +1,4 @@
+import { checkValue, withMethods } from '../option-check.ts';
 import { DoyenError } from '../runtime/error.ts';
 import { shown } from '../runtime/options.ts';
 import type { FunctionFence } from './fence.ts';
@@ -55,6 +56,7 @@ export class HttpGuard {
   readonly #bodyBytesMax: number;
 
   constructor({ fence, epochJumpMax = 2 ** 20, bodyBytesMax = 2 ** 20 }: GuardOptions) {
+    checkValue('fence', fence, withMethods('open', 'admit', 'high'));
     checkBound('epochJumpMax', epochJumpMax);
     checkBound('bodyBytesMax', bodyBytesMax);
     this.#fence = fence;

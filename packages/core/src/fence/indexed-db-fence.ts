@@ -1,6 +1,13 @@
 import { DoyenError } from '../runtime/error.ts';
 import type { FunctionFence } from './fence.ts';
-import { checkCluster, checkName, type FenceOptions, raised, storedMark } from './mark.ts';
+import {
+  checkCluster,
+  checkEffect,
+  checkName,
+  type FenceOptions,
+  raised,
+  storedMark,
+} from './mark.ts';
 import { checkToken, type Token } from './token.ts';
 
 /** Options of `indexedDbFence()`. */
@@ -52,6 +59,7 @@ class IndexedDbFence implements FunctionFence<IDBTransaction> {
     effect: (transaction: IDBTransaction) => Result | PromiseLike<Result>,
   ): Promise<Result> {
     const checked = checkToken(token);
+    checkEffect(effect);
     const { resource, cluster } = this.#options;
     const transaction = this.#transaction('readwrite');
     const marks = transaction.objectStore(MARKS);

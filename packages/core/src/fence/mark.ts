@@ -1,3 +1,4 @@
+import { checkValue, FUNCTION } from '../option-check.ts';
 import { DoyenError } from '../runtime/error.ts';
 import { isText, shown } from '../runtime/options.ts';
 import { FencedError } from './fenced-error.ts';
@@ -45,10 +46,16 @@ export function storedMark(value: unknown): Token {
   }
 }
 
-/** @throws TypeError or RangeError when the option is no name. */
-export function checkCluster({ cluster }: FenceOptions): void {
-  if (cluster === undefined) return;
-  checkName('cluster', cluster);
+/** @throws TypeError or RangeError when there are no options, or `cluster` is no name. */
+export function checkCluster(options: FenceOptions): void {
+  if (typeof options !== 'object' || options === null)
+    throw new TypeError(`options must be an object, got ${shown(options)}`);
+  if (options.cluster !== undefined) checkName('cluster', options.cluster);
+}
+
+/** What is no effect must not raise the mark. @throws TypeError */
+export function checkEffect(effect: unknown): void {
+  checkValue('effect', effect, FUNCTION);
 }
 
 /** @throws TypeError or RangeError that names the option. */

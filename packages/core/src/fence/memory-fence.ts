@@ -1,5 +1,5 @@
 import type { FunctionFence } from './fence.ts';
-import { checkCluster, type FenceOptions, raised } from './mark.ts';
+import { checkCluster, checkEffect, type FenceOptions, raised } from './mark.ts';
 import { Section } from './section.ts';
 import { checkToken, type Token } from './token.ts';
 
@@ -28,6 +28,7 @@ class MemoryFence implements FunctionFence {
 
   async admit<Result>(token: Token, effect: () => Result | PromiseLike<Result>): Promise<Result> {
     const checked = checkToken(token);
+    checkEffect(effect);
     return this.#section.run(() => {
       this.#mark = raised({ mark: this.#mark, token: checked, cluster: this.#cluster });
       return effect();

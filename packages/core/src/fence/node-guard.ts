@@ -1,3 +1,4 @@
+import { checkValue, FUNCTION } from '../option-check.ts';
 import {
   BodyRefused,
   type GuardAnswer,
@@ -45,6 +46,7 @@ export function nodeGuard<Request extends NodeRequest, Response extends NodeResp
   handler: (request: Request, response: Response, guarded: Guarded | null) => unknown,
 ): (request: Request, response: Response) => Promise<void> {
   const guard = new HttpGuard(options);
+  checkValue('handler', handler, FUNCTION);
   return async (request, response) => {
     const header = request.headers[FENCE_HEADER];
     try {

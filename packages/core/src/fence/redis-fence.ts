@@ -1,3 +1,4 @@
+import { checkValue, hasMethods, type Rule } from '../option-check.ts';
 import { DoyenError } from '../runtime/error.ts';
 import { shown } from '../runtime/options.ts';
 import type { Fence } from './fence.ts';
@@ -40,6 +41,7 @@ export function redisFence(
 ): Fence<readonly RedisCommand[], readonly unknown[]> {
   checkCluster(options);
   checkName('key', options.key);
+  checkValue('client', options.client, CLIENT);
   return new RedisFence(options);
 }
 
@@ -123,6 +125,11 @@ async function sha1(text: string): Promise<string> {
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
+const CLIENT: Rule = [
+  'client',
+  'an object with call or sendCommand',
+  (client) => hasMethods(client, 'call') || hasMethods(client, 'sendCommand'),
+];
 // Redis serves nobody else while the script runs.
 const COMMANDS_MAX = 1024;
 // Lua puts them all on its stack, which ends at 8000.

@@ -1,6 +1,14 @@
+import { checkValue, withMethods } from '../option-check.ts';
 import type { Store } from '../store/store.ts';
 import type { FunctionFence } from './fence.ts';
-import { checkCluster, checkName, type FenceOptions, raised, storedMark } from './mark.ts';
+import {
+  checkCluster,
+  checkEffect,
+  checkName,
+  type FenceOptions,
+  raised,
+  storedMark,
+} from './mark.ts';
 import { Section } from './section.ts';
 import { checkToken, type Token } from './token.ts';
 
@@ -22,8 +30,9 @@ export interface StoreFenceOptions extends FenceOptions {
  * process is in the middle of.
  */
 export function storeFence(options: StoreFenceOptions): FunctionFence {
-  const { key = 'fence' } = options;
   checkCluster(options);
+  const { key = 'fence' } = options;
+  checkValue('store', options.store, withMethods('read', 'write'));
   checkName('key', key);
   return new StoreFence({ ...options, key });
 }
@@ -45,6 +54,7 @@ class StoreFence implements FunctionFence {
 
   async admit<Result>(token: Token, effect: () => Result | PromiseLike<Result>): Promise<Result> {
     const checked = checkToken(token);
+    checkEffect(effect);
     return this.#section.run(async () => {
       await this.#raise(checked);
       return effect();
