@@ -161,10 +161,11 @@ export class Roll {
     const dueAt = Math.max(this.#changedAt + this.#options.settleMs, now);
     if (now < dueAt) return dueAt;
     const change = host.hasPermit ? null : this.#wanted(now, host);
+    if (!change) return now + this.#options.settleMs;
     // Also when it is refused at once: the next try comes after a pause.
     this.#changedAt = now;
-    if (change) this.ask(change, 0, now);
-    return change ? now : now + this.#options.settleMs;
+    this.ask(change, 0, now);
+    return now;
   }
 
   #wanted(now: number, host: RollHost): VotersChange | null {
